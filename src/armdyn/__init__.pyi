@@ -251,6 +251,7 @@ from armdyn.trace.to_jax import to_jax as to_jax
 from armdyn.trace.traced import traced as traced
 from armdyn.trajectory.excitation.excite import Excitation as Excitation
 from armdyn.trajectory.excitation.excite import excite as excite
+from armdyn.trajectory.excitation.guarantees import Guarantee as Guarantee
 from armdyn.trajectory.excitation.multistage import Multistage as Multistage
 from armdyn.trajectory.excitation.multistage import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.multistage import improve_motion as improve_motion

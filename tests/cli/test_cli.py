@@ -174,11 +174,25 @@ def test_every_library_name_resolves_to_its_arm():
         assert resolve(name).name == name.replace(":", "_")
 
 
-@pytest.mark.slow
-def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["motion", "task"])
+def test_the_demo_finds_the_same_motions_on_a_slow_machine(monkeypatch, name):
+    """A clock that runs a thousand times faster is a machine that is a thousand times slower."""
+    import time
+
     from armdyn.cli.demo import study
 
-    monkeypatch.setattr(study, "DESIGN_S", 1.0)  # less well excited
+    monkeypatch.setattr(study, "DESIGN_STEPS", 60)
+    monkeypatch.setattr(study, "TASK_STEPS", 40)
+    quiet, clock = getattr(study.Study(armdyn.arms.puma560()), name), time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: 1000 * clock())
+    busy = getattr(study.Study(armdyn.arms.puma560()), name)
+    t = np.linspace(0.0, study.MOTION_S, 50)
+    quiet, busy = (motion.trajectory if name == "motion" else motion for motion in (quiet, busy))
+    np.testing.assert_array_equal(busy(t).q, quiet(t).q)
+
+
+@pytest.mark.slow
+def test_demo_leaves_a_folder_that_holds_what_it_says(cli, tmp_path):
     text = cli("demo").stdout
     folder = tmp_path / "armdyn-demo"
     assert {path.name for path in folder.iterdir()} == {

@@ -18,7 +18,7 @@ def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(block.replace("max_acceleration=8.0)", "max_acceleration=8.0, starts=1)"), names)
+        exec(block.replace("max_acceleration=8.0)", "max_acceleration=8.0, steps=100)"), names)
     assert names["q"].shape == (3, 2)
     assert names["design"].condition < 40
     assert (tmp_path / "motion.csv").exists()

@@ -23,7 +23,7 @@ def pages(tmp_path_factory, short_searches, servo_fit):
     run = armdyn.simulate(arm, armdyn.ComputedTorque.from_bandwidth(arm, 3.0), [0.2, 0.2, 0.2], 0.3, 500)
     results = {"fit": armdyn.identify(arm, log), "check": armdyn.check_log(arm, log), "run": run}
     results["comparison"] = _comparison(arm)
-    results["excitation"] = armdyn.excite(arm, 4.0, max_acceleration=8.0, starts=1, time_budget=20.0)
+    results["excitation"] = armdyn.excite(arm, 4.0, max_acceleration=8.0, steps=100)
     results["study"], results["servo"] = _study(folder), servo_fit
     made = [armdyn.report(result, folder / f"{name}.html") for name, result in results.items()]
     return [*made, write(reproduce("vukobratovic-1979", quick=True), folder)[0]]

@@ -13,6 +13,7 @@ from armdyn.errors import MissingInertiaError
 from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
+from armdyn.trajectory.excitation.guarantees import SURROUNDINGS, Guarantee, name_pairs
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 from armdyn.trajectory.protocol import JointMotion
@@ -25,6 +26,11 @@ SHARES = (
     "Range, speed and torque as shares of the arm's own limits, of which a margin stays free (speed: of the limit that "
     "was given, where the arm has none); acceleration as a share of what was allowed for this motion."
 )
+REMEDIES = {  # by kind of guarantee that falls short
+    "floor": "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none",
+    "obstacle": "Move the obstacle, or correct the shapes of the links",
+    "self": "If their shapes are too thick, correct them or give --radius; move there with care",
+}
 MOST_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000
 
@@ -32,7 +38,9 @@ CURVE_POINTS = 1000
 def page(found: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
     title = f"Exciting motion of {found.base.name}"
-    parts = [heading(title, 1), paragraph(summary(found), f"big {'good' if found.is_good else 'warn'}")]
+    safe = not any(one.falls_short for one in found.guarantees)
+    told = " ".join([summary(found), *shortfalls(found)])
+    parts = [heading(title, 1), paragraph(told, f"big {'good' if found.is_good and safe else 'warn'}")]
     parts += [paragraph("At all times:"), listing(found.always)]
     parts += [paragraph("Not checked:"), listing(found.unchecked)]
     parts.append(paragraph(f"{found.lowest.capitalize()}, by the shapes below."))
@@ -180,11 +188,27 @@ def summary(found: Excitation) -> str:
     )
 
 
+def shortfalls(found: Excitation) -> list[str]:
+    """What the motion should keep and does not, a sentence each with what helps."""
+    return [shortfall(one) for one in found.guarantees if one.falls_short]
+
+
+def shortfall(one: Guarantee) -> str:
+    """What a guarantee that falls short does not cover, and what helps."""
+    if one.checked and not one.holds:
+        return f"{str(one).capitalize()}."
+    remedy = REMEDIES[one.kind]
+    if not one.dropped:
+        return f"Nothing says where the floor is, and nothing keeps the links off it. {remedy}."
+    pairs = name_pairs(one.dropped, "the " if one.kind in SURROUNDINGS else "")
+    return f"Collisions of {pairs} were not checked: their shapes touch in nearly all poses. {remedy}."
+
+
 def notebook(found: Excitation) -> str:
     """What a notebook shows."""
     return fragment(
         paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
-        *(paragraph(line) for line in found.promises),
+        *(paragraph(line) for line in (*found.promises, *shortfalls(found))),
         picture(draw(found), 60),
     )
 

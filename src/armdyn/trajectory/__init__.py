@@ -6,6 +6,7 @@ export(
     __name__,
     {
         "excitation.excite": "Excitation excite",
+        "excitation.guarantees": "Guarantee",
         "excitation.multistage": "heuristic_start improve_motion Multistage",
         "excitation.quality": "predict_quality tracking_loss",
         "experiment.plan": "Experiment plan_experiment",

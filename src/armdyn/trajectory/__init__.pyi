@@ -2,6 +2,7 @@
 
 from armdyn.trajectory.excitation.excite import Excitation as Excitation
 from armdyn.trajectory.excitation.excite import excite as excite
+from armdyn.trajectory.excitation.guarantees import Guarantee as Guarantee
 from armdyn.trajectory.excitation.multistage import Multistage as Multistage
 from armdyn.trajectory.excitation.multistage import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.multistage import improve_motion as improve_motion
@@ -44,6 +45,7 @@ __all__ = [
     "Excitation",
     "Experiment",
     "FourierSeries",
+    "Guarantee",
     "JointPath",
     "Line",
     "MotionLimits",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import row_of
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
-from armdyn.trajectory.protocol import Trajectory
+from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Grid of checks between samples [Hz].
 CHECK_RATE_HZ = 10_000.0
@@ -108,10 +108,7 @@ class MotionLimits:
 def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> dict[str, int]:
     """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
     found: dict[str, int] = {}
-    steps = max(1, int(np.ceil(trajectory.duration * rate)))
-    t = np.linspace(0.0, trajectory.duration, steps + 1)
-    for k in range(0, len(t), BLOCK_SAMPLES):
-        q, qd, qdd = trajectory(t[k : k + BLOCK_SAMPLES])
+    for q, qd, qdd in _blocks(trajectory, rate):
         slack = ROUND_OFF * (1 + np.abs(q))
         outside = {
             "position": (q < limits.lower - slack) | (q > limits.upper + slack),
@@ -122,6 +119,27 @@ def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK
             if where.any():
                 found[what] = found.get(what, 0) + int(where.sum())
     return found
+
+
+def limit_uses(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> JointMotion:
+    """The largest parts (n,) of the limits that positions, velocities and accelerations on a grid take.
+
+    Of positions the part of the half range from its middle; zero where there is no limit.
+    """
+    rooms = (limits.half_range, limits.velocity, limits.acceleration)
+    uses = [
+        [np.abs(x).max(0) / room for x, room in zip((q - limits.center, qd, qdd), rooms, strict=True)]
+        for q, qd, qdd in _blocks(trajectory, rate)
+    ]
+    return JointMotion(*np.max(uses, axis=0))
+
+
+def _blocks(trajectory: Trajectory, rate: float) -> Iterator[JointMotion]:
+    """The motion on a grid of so many samples a second, some of them at once."""
+    steps = max(1, int(np.ceil(trajectory.duration * rate)))
+    t = np.linspace(0.0, trajectory.duration, steps + 1)
+    for k in range(0, len(t), BLOCK_SAMPLES):
+        yield trajectory(t[k : k + BLOCK_SAMPLES])
 
 
 def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, ArrayLike]:

@@ -15,6 +15,7 @@ from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
 from armdyn.trajectory.excitation.between_samples import Bounds, grid, refined_least
 from armdyn.trajectory.excitation.crowding import Crowd, Shortfall, shortfall
+from armdyn.trajectory.excitation.guarantees import Pairs
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
@@ -26,6 +27,7 @@ NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches ne
 MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
 GRID_RATE_HZ = 500.0  # samples per second of the first grid
 MOST_REFINEMENTS = 3  # finer grids, one within the other
+TIGHT_M = 0.0005  # how near a tight bound is to the least distance [m]
 
 
 class Columns(NamedTuple):
@@ -112,31 +114,47 @@ class Clearance:
         return self._all.chosen(~self._overlaps & (self._probe.min(0) < NEVER_NEAR_DISTANCE_M))
 
     @cached_property
-    def left_out(self) -> tuple[str, ...]:
-        """What overlaps in nearly all poses, so that it cannot be kept apart: links, two by two."""
-        return tuple(dict.fromkeys(self._names(self._all.chosen(self._overlaps))))
+    def left_out(self) -> Pairs:
+        """What overlaps in nearly all poses, so that it cannot be kept apart."""
+        return tuple(dict.fromkeys(self._pairs(self._all.chosen(self._overlaps))))
 
-    @property
-    def pair_count(self) -> int:
-        """Pairs of links that are kept apart."""
-        link = self.bodies.link
-        return len({(link[i], link[j]) for i, j in zip(self.columns.one, self.columns.two, strict=True)})
+    @cached_property
+    def pairs(self) -> Pairs:
+        """What is kept apart, wholly: no piece of the two is left out."""
+        lost = {*self.left_out}
+        return tuple(pair for pair in self.named_columns if pair not in lost)
 
-    def _names(self, columns: Columns) -> list[str]:
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Links of the arm that keep clear, of which nothing is left out."""
+        lost, clear = (
+            {*self.bodies.link[[*some.one, *some.two, *some.body]].tolist()}
+            for some in (self._all.chosen(self._overlaps), self.columns)
+        )
+        return tuple(name for i, name in enumerate(self.arm.link_names, start=1) if i in clear - lost)
+
+    def _pairs(self, columns: Columns) -> list[tuple[str, str]]:
         name = [one.name for one in self.bodies.capsules]
-        pairs = [f"{name[i]} and {name[j]}" for i, j in zip(columns.one, columns.two, strict=True)]
-        rest = [
-            f"{name[k]} and the {self._around[o].name}" for k, o in zip(columns.body, columns.obstacle, strict=True)
-        ]
+        pairs = [(name[i], name[j]) for i, j in zip(columns.one, columns.two, strict=True)]
+        rest = [(name[k], self._around[o].name) for k, o in zip(columns.body, columns.obstacle, strict=True)]
         return pairs + rest
 
     @cached_property
-    def named_columns(self) -> dict[str, list[int]]:
+    def named_columns(self) -> dict[tuple[str, str], list[int]]:
         """The columns of `slack` by what they keep apart."""
-        found: dict[str, list[int]] = {}
-        for k, name in enumerate(self._names(self.columns)):
-            found.setdefault(name, []).append(k)
+        found: dict[tuple[str, str], list[int]] = {}
+        for k, pair in enumerate(self._pairs(self.columns)):
+            found.setdefault(pair, []).append(k)
         return found
+
+    def label(self, column: int) -> str:
+        """What a column of `slack` keeps apart, in words."""
+        one, two = self._pairs(self.columns)[column]
+        return f"{one} and {'' if column < len(self.columns.one) else 'the '}{two}"
+
+    def obstacle(self, column: int) -> Obstacle:
+        """The obstacle of a column of `slack` behind those of pairs."""
+        return self._around[self.columns.obstacle[column - len(self.columns.one)]]
 
     def guessed(self, column: int) -> bool:
         """Whether a body of a column of `slack` has no shape in a file."""
@@ -150,7 +168,7 @@ class Clearance:
         if not slack.size:
             return np.inf, "nothing"
         column = int(slack.min(0).argmin())
-        return float(slack.min()), self._names(self.columns)[column]
+        return float(slack.min()), self.label(column)
 
     def describe(self, states: States) -> str:
         """What overlaps most, and by how much."""
@@ -219,16 +237,19 @@ class Clearance:
                 _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], found.t[:, c], -force[:, c])
         return Shortfall((short**2).sum(1), self.bodies.pull(posed, on_a, on_b))
 
-    def least(self, motion: Trajectory, limits: MotionLimits, rate: float = GRID_RATE_HZ) -> float:
+    def least(
+        self, motion: Trajectory, limits: MotionLimits, rate: float = GRID_RATE_HZ, *, tight: bool = False
+    ) -> float:
         """A lower bound of all free distances at all times of a motion within speed and acceleration limits.
 
-        `rate` is that of the first grid [Hz], which slow motions need less fine.
+        `rate` is that of the first grid [Hz], which slow motions need less fine. A bound that is not negative is
+        brought no nearer to the least distance unless it shall be `tight`: to TIGHT_M.
         """
         bend = self._bend(limits.velocity, limits.acceleration)
         times = grid(motion.duration, rate)
-        return refined_least(lambda t: self._bounds(motion, t, bend), times, MOST_REFINEMENTS)
+        return refined_least(lambda t: self._bounds(motion, t, bend, tight), times, MOST_REFINEMENTS)
 
-    def _bounds(self, motion: Trajectory, t: NDArray, bend: float) -> Bounds:
+    def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> Bounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.
 
         A free distance changes no more than its two bodies move: with a chord of length d it is at least
@@ -239,7 +260,9 @@ class Clearance:
         moved = np.maximum(*(np.linalg.norm(np.diff(end, axis=0), axis=-1) for end in (posed.a, posed.b)))
         chord = np.hstack([moved[:, columns.one] + moved[:, columns.two], moved[:, columns.body]])
         bound = (slack[1:] + slack[:-1] - chord) / 2 - 2 * bend * (t[1] - t[0]) ** 2
-        return Bounds(bound, (bound < 0).any(1) & (slack.min(initial=np.inf) >= 0))
+        least = slack.min(initial=np.inf)
+        wanted = least - TIGHT_M if tight else 0.0
+        return Bounds(bound, (bound < wanted).any(1) & (least >= 0))
 
     def _bend(self, speed: NDArray, acceleration: NDArray) -> float:
         """An eighth of the largest acceleration that a point of the arm may have [m/s²].

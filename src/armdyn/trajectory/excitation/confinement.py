@@ -72,19 +72,18 @@ def _obstructions(constraint: Constraint, q: NDArray, protection: Protection) ->
     elif isinstance(constraint, TipBox):
         yield float(broken.any(1).mean()), "the tip would leave its room", "Allow it more room (--table)"
     elif isinstance(constraint, Clearance):
-        for name, columns in constraint.named_columns.items():
-            yield float(broken[:, columns].any(1).mean()), *_collision(constraint, name, columns[0], protection)
+        for columns in constraint.named_columns.values():
+            yield float(broken[:, columns].any(1).mean()), *_collision(constraint, columns[0], protection)
 
 
-def _collision(clearance: Clearance, name: str, column: int, protection: Protection) -> tuple[str, str]:
+def _collision(clearance: Clearance, column: int, protection: Protection) -> tuple[str, str]:
     """What would touch, by which shapes, and what helps."""
-    guessed = clearance.guessed(column)
+    name, guessed = clearance.label(column), clearance.guessed(column)
     shapes = f" (capsules from {clearance.bodies.origin})" if guessed else ""
     thinner = "If these are too thick, give --radius" if guessed else "If that is wrong, correct its shapes"
     if column < len(clearance.columns.one):
         return f"{name} would collide{shapes}", f"{thinner}, or --no-self-collision"
-    plane = protection.plane
-    if plane is not None and name.endswith(f" and the {plane.name}"):
+    if clearance.obstacle(column) is protection.plane:
         return f"{name} would collide{shapes}", f"{thinner}; or see --floor and --no-floor"
     return f"{name} would collide{shapes}", f"{thinner}, or move what is in the way"
 

@@ -19,13 +19,14 @@ from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
+from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
 from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
-from armdyn.trajectory.excitation.search import search
+from armdyn.trajectory.excitation.search import Run, search
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
@@ -36,7 +37,7 @@ GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blo
 LIMIT_MARGIN = 0.05
 # Part of the time budget kept for the final checks.
 TIME_RESERVE_RATIO = 0.03
-WHOLE_SETTINGS = ("harmonics", "samples", "starts", "seed", "workers")  # settings that are counted
+WHOLE_SETTINGS = ("harmonics", "samples", "starts", "steps", "seed", "workers")  # settings that are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,20 +62,27 @@ class Excitation(Reported):
         """The limits it keeps."""
         return self.problem.limits
 
+    @cached_property
+    def guarantees(self) -> tuple[Guarantee, ...]:
+        """Everything that was checked, for what exactly, whether it holds, and what was left out."""
+        with single_threaded():
+            return self.protection.guarantees(self.trajectory, self.limits)
+
     @property
     def kept(self) -> tuple[str, ...]:
         """What holds at all times, besides the joints' limits, in words."""
-        return self.protection.kept
+        return tuple(str(one) for one in self.guarantees if one.holds and one.kind not in JOINT_KINDS)
 
     @property
     def always(self) -> tuple[str, ...]:
         """What holds at all times, in words."""
-        return (_within_limits(self.limits), *self.kept)
+        return (*joint_limits(self.guarantees), *self.kept)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """What was not checked, in words."""
-        return self.protection.unchecked
+        """What was not checked, and what does not hold, in words."""
+        broken = [str(one) for one in self.guarantees if one.checked and not one.holds]
+        return (*broken, *omissions(self.guarantees))
 
     @cached_property
     def lowest(self) -> str:
@@ -168,6 +176,7 @@ def excite(
     home: ArrayLike | None = None,
     time_budget: float = 20.0,
     starts: int | None = None,
+    steps: int | None = None,
     seed: int = 0,
     workers: int | None = None,
     progress: Callable[[Standing], None] | None = None,
@@ -237,9 +246,13 @@ def excite(
         Pose in which the robot waits [rad or m]; it must be clear, which is checked before the search. See
         `plan_experiment` for the way from there and back.
     time_budget : float
-        [s]; the best motion found until then is returned.
+        [s]; the best motion found until then is returned. Without effect where `starts` or `steps` are given.
     starts : int, optional
-        Number of searches; the result is then the same on every run, if the time suffices.
+        Number of searches, which alone decide then when to end: the result is the same on every run, however busy
+        the machine. A search takes some minutes on an arm of seven joints.
+    steps : int, optional
+        Of descent in each search, at most; of one search, unless `starts` says of how many. The result is the same on
+        every run, too.
     seed : int
         Of the random starts.
     workers : int, optional
@@ -271,7 +284,7 @@ def excite(
     limits.check_room("excite", [joint.kind for joint in arm.joints])
     _check_numbers(
         duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
-        starts=starts, seed=seed, workers=workers,
+        starts=starts, steps=steps, seed=seed, workers=workers,
     )  # fmt: skip
     check_choice("excite", "criterion", criterion, CRITERIA)
     with single_threaded():
@@ -294,9 +307,12 @@ def excite(
         if held is not None:
             problem = replace(problem, given=held)
 
+        if steps is not None:
+            starts = starts or 1
         outcome = multi_start(
-            lambda k, race: search(problem, np.random.default_rng([seed, k]), k, race), starts=starts,
-            deadline=begin + (1 - TIME_RESERVE_RATIO) * time_budget, workers=workers, progress=progress,
+            lambda k, race: search(problem, np.random.default_rng([seed, k]), k, Run(race, steps or np.inf)),
+            starts=starts, workers=workers, progress=progress,
+            deadline=begin + (1 - TIME_RESERVE_RATIO) * time_budget if starts is None else np.inf,
         )  # fmt: skip
         best = _usable(outcome, problem)
         found = Excitation(
@@ -327,15 +343,6 @@ def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
         f"excite: no motion that shows all parameters{least} was found within the limits and the time budget; "
         + (f"{weak}: allow more" if weak else remedy)
     )
-
-
-def _within_limits(limits: MotionLimits) -> str:
-    """Which limits the joints themselves keep to, in words: some turn without end."""
-    endless = [limits.joint_names[i] for i in np.flatnonzero(np.isinf(limits.half_range))]
-    rates = "velocities and accelerations within their limits"
-    if len(endless) == len(limits.joint_names):
-        return f"{rates} (no joint has position limits)"
-    return f"positions, {rates}" + (f" (positions of {', '.join(endless)} have none)" if endless else "")
 
 
 def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:

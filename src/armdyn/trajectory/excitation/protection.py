@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,46 +15,117 @@ from armdyn.errors import ArmdynError, LimitError, MissingInertiaError
 from armdyn.model.arm import Arm
 from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
-from armdyn.numerals import pluralize
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, mounting_plane, read_obstacles
 from armdyn.spatial.transform import transform
+from armdyn.trajectory.excitation.between_samples import GRID_RATE_HZ as STATE_RATE_HZ
+from armdyn.trajectory.excitation.clearance import GRID_RATE_HZ as DISTANCE_RATE_HZ
 from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.excitation.guarantees import (
+    JOINT_KINDS,
+    MM,
+    OVERLAP,
+    SWITCHED_OFF,
+    UNKNOWN,
+    Guarantee,
+    LeftOut,
+)
 from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits
-from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
 from armdyn.trajectory.protocol import Trajectory
 
-PLANE_WORDS = {"floor": ("lowest", "above"), "ceiling": ("closest", "below")}  # else: closest, from
+# Words for the point nearest to a plane, for the arm's side of it and for the other one.
+PLANE_WORDS = {"floor": ("lowest", "above", "below"), "ceiling": ("closest", "below", "beyond")}
+OTHER_WORDS = ("closest", "from", "beyond")
 
 
 @dataclass(frozen=True, eq=False)
 class Protection:
-    """Constraints of a motion, and in words what is kept and what is not checked."""
+    """What a motion shall keep, what of it cannot be checked, and of a motion whether it is kept."""
 
     constraints: tuple[Constraint, ...]
     clearance: Clearance  # also where nothing is kept clear: for drawings and the lowest point
     plane: HalfSpace | None
-    kept: tuple[str, ...]
-    unchecked: tuple[str, ...]
+    left_out: Mapping[str, tuple[LeftOut, ...]]  # by kind of guarantee
+    torque_basis: str = ""
+
+    def guarantees(self, motion: Trajectory, limits: MotionLimits) -> tuple[Guarantee, ...]:
+        """Everything that was checked of a motion within limits, checked now; and what was left out."""
+        found = [*limit_guarantees(motion, limits), self._torque(motion, limits)]
+        found += [self._tip(each, motion, limits) for each in self.constraints if isinstance(each, TipBox)]
+        # Distances between samples are bounded by the largest speeds and accelerations.
+        bounded = all(one.holds for one in found if one.kind in ("velocity", "acceleration"))
+        return (*found, *(self._clear(kind, motion, limits, bounded) for kind in ("floor", "self", "obstacle")))
+
+    def _torque(self, motion: Trajectory, limits: MotionLimits) -> Guarantee:
+        left_out = self.left_out.get("torque", ())
+        for each in self.constraints:
+            if isinstance(each, TorqueLimits):
+                finite, free = np.isfinite(each.limit), each.least(motion, limits)
+                joints = tuple(name for name, known in zip(each.arm.joint_names, finite, strict=True) if known)
+                return Guarantee(
+                    "torque", joints=joints, limit=_floats(each.limit[finite]), rate=STATE_RATE_HZ, min_distance=free,
+                    holds=free >= 0, left_out=left_out, basis=self.torque_basis,
+                )  # fmt: skip
+        return Guarantee("torque", left_out=left_out)
+
+    def _tip(self, room: TipBox, motion: Trajectory, limits: MotionLimits) -> Guarantee:
+        free = room.least(motion, limits)
+        corners = _floats((*room.lower, *room.upper))
+        return Guarantee("tip", limit=corners, rate=STATE_RATE_HZ, min_distance=free, holds=free >= 0)
+
+    def _clear(self, kind: str, motion: Trajectory, limits: MotionLimits, bounded: bool) -> Guarantee:
+        part, left_out = self._part(kind), self.left_out.get(kind, ())
+        if part.left_out:
+            left_out = (LeftOut(OVERLAP, part.left_out), *left_out)
+        if not part.pairs:
+            return Guarantee(kind, left_out=left_out)
+        free = part.least(motion, limits, tight=True)
+        return Guarantee(
+            kind, part.links, pairs=part.pairs, limit=(0.0,), rate=DISTANCE_RATE_HZ, min_distance=free,
+            holds=bounded and free >= 0, left_out=left_out, basis=part.bodies.origin,
+        )  # fmt: skip
+
+    def _part(self, kind: str) -> Clearance:
+        """The part of the clearance that a guarantee is about."""
+        bodies, obstacles = self.clearance.bodies, self.clearance.obstacles
+        if kind == "self":
+            return Clearance(bodies, (), self.clearance.apart)
+        return Clearance(bodies, tuple(one for one in obstacles if (one is self.plane) == (kind == "floor")), False)
 
     def lowest(self, motion: Trajectory) -> str:
         """How low links 2 to n come, or how near to a wall or a ceiling, in words."""
         plane = self.plane
         if plane is not None:
-            height = self.clearance.lowest(motion, plane.normal) - plane.offset
-            point, side = PLANE_WORDS.get(plane.name, ("closest", "from"))
-            return f"{point} point {1000 * height:.0f} mm {side} the {plane.name}"
+            height = MM * (self.clearance.lowest(motion, plane.normal) - plane.offset)
+            point, near, beyond = PLANE_WORDS.get(plane.name, OTHER_WORDS)
+            return f"{point} point {abs(height):.0f} mm {near if height >= 0 else beyond} the {plane.name}"
         g = np.linalg.norm(self.clearance.arm.gravity)
         up = -self.clearance.arm.gravity / g if g else np.array([0.0, 0.0, 1.0])
-        return f"lowest point {self.clearance.lowest(motion, up):.2f} m above the origin of the base axes"
+        height = self.clearance.lowest(motion, up)
+        return f"lowest point {abs(height):.2f} m {'above' if height >= 0 else 'below'} the origin of the base axes"
 
 
-@dataclass
-class Words:
-    """Sentences under way."""
+def limit_guarantees(motion: Trajectory, limits: MotionLimits) -> Iterator[Guarantee]:
+    """Whether positions, velocities and accelerations keep to their limits."""
+    broken, uses = violations(motion, limits), limit_uses(motion, limits)
+    bounds = ((limits.lower, limits.upper), (limits.velocity,), (limits.acceleration,))
+    for kind, use, values in zip(JOINT_KINDS, uses, bounds, strict=True):
+        known = np.isfinite(values).any(0)
+        names = np.array(limits.joint_names)
+        endless = tuple(names[~known].tolist())
+        joints = tuple(names[known].tolist())
+        holds = bool(joints) and kind not in broken
+        free = float(1 - use.max(initial=0.0)) if joints else np.nan
+        yield Guarantee(
+            kind, joints=joints, limit=_floats(np.concatenate([row[known] for row in values])), rate=CHECK_RATE_HZ,
+            min_distance=max(free, 0.0) if holds else free, holds=holds,
+            left_out=(LeftOut("endless", names=endless),) if endless else (),
+        )  # fmt: skip
 
-    kept: list[str] = field(default_factory=list)
-    unchecked: list[str] = field(default_factory=list)
+
+def _floats(values: Iterable[float]) -> tuple[float, ...]:
+    return tuple(float(x) for x in values)
 
 
 def protect(
@@ -69,17 +140,32 @@ def protect(
     radius: ArrayLike | None = None,
 ) -> Protection:
     """The conditions that `excite` keeps besides the joints' own limits; see there."""
-    words = Words()
-    torque = _torque(arm, max_torque, margin, words)
+    torque, basis, lost = _torque(arm, max_torque, margin)
     radii = None if radius is None else row_of(radius, arm.n + 1, "radius", LimitError, sign=">=", finite=True)
     bodies = bodies_of(arm, radii)
     plane = None if floor is False else mounting_plane(arm, None if floor is True else floor)
     clearance = Clearance(bodies, (*((plane,) if plane else ()), *obstacles), self_collision)
-    _say_clearance(clearance, plane, floor, self_collision, obstacles, words)
+    left_out = {"torque": lost, "self": _apart_left_out(clearance)}
+    if plane is None:
+        left_out["floor"] = (LeftOut(SWITCHED_OFF if floor is False else UNKNOWN),)
+    if not obstacles:
+        left_out["obstacle"] = (LeftOut("absent"),)
     constraints: list[Constraint] = [*torque, *([TipBox.of(arm, tip_box)] if tip_box is not None else [])]
     if len(clearance.columns.one) + len(clearance.columns.body):
         constraints.append(clearance)
-    return Protection(tuple(constraints), clearance, plane, tuple(words.kept), tuple(words.unchecked))
+    return Protection(tuple(constraints), clearance, plane, left_out, basis)
+
+
+def _apart_left_out(clearance: Clearance) -> tuple[LeftOut, ...]:
+    """What of links' collisions with each other nobody checks, besides pairs that overlap."""
+    found = []
+    if not clearance.apart:
+        found.append(LeftOut(SWITCHED_OFF))
+    elif not Clearance(clearance.bodies).pairs:
+        found.append(LeftOut("absent"))
+    if clearance.bodies.notes:
+        found.append(LeftOut("unread", names=clearance.bodies.notes))
+    return tuple(found)
 
 
 def protected_velocity(arm: Arm, given: ArrayLike | None, margin: float) -> NDArray:
@@ -88,68 +174,32 @@ def protected_velocity(arm: Arm, given: ArrayLike | None, margin: float) -> NDAr
     return np.asarray(np.minimum(own, MotionLimits.of(arm, velocity=given).velocity))
 
 
-def _torque(arm: Arm, max_torque: ArrayLike | bool | None, margin: float, words: Words) -> list[Constraint]:
-    """Torque limits: those given, or the arm's own with a margin where they and its inertia are known."""
+def _torque(
+    arm: Arm, max_torque: ArrayLike | bool | None, margin: float
+) -> tuple[list[Constraint], str, tuple[LeftOut, ...]]:
+    """Torque limits, those given or the arm's own with a margin; in words which; and what cannot be checked."""
     if max_torque is False:
-        words.unchecked.append("torques (switched off)")
-        return []
+        return [], "", (LeftOut(SWITCHED_OFF),)
     own = MotionLimits.of(arm).effort
     if max_torque is None or max_torque is True:
         if max_torque:
             TorqueLimits.of(arm, True)  # says what is missing
-        limit, source = np.where(own > 0, own * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
+        limit, basis = np.where(own > 0, own * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
     else:
-        limit, source = TorqueLimits.of(arm, max_torque).limit, "as given"
-    absent = [arm.joint_names[i] for i in np.flatnonzero(~np.isfinite(limit))]
+        limit, basis = TorqueLimits.of(arm, max_torque).limit, "as given"
+    absent = tuple(arm.joint_names[i] for i in np.flatnonzero(~np.isfinite(limit)))
     if len(absent) == arm.n:
-        words.unchecked.append("torques (the arm has no torque limits)")
-        return []
+        return [], "", (LeftOut("absent"),)
     try:
         arm.trace_data("theta")
     except MissingInertiaError:
-        words.unchecked.append("torques (the arm's inertia is unknown)")
-        return []
-    if absent:
-        words.unchecked.append(f"torques of {', '.join(absent)} (no limits)")
-    words.kept.append(f"torques by the present model {source}")
-    if doubts := [str(finding) for finding in diagnose(arm) if finding.topic == "invented"]:
-        words.unchecked.append(f"whether the model behind the torques is right ({'; '.join(doubts)})")
+        return [], "", (LeftOut(UNKNOWN),)
+    lost = [LeftOut("absent", names=absent)] if absent else []
+    if doubts := tuple(str(finding) for finding in diagnose(arm) if finding.topic == "invented"):
+        lost.append(LeftOut("doubt", names=doubts))
     if all(joint.friction == Friction() for joint in arm.joints):
-        words.unchecked.append("torques of friction (the model has none)")
-    return [TorqueLimits(arm, limit)]
-
-
-def _say_clearance(
-    clearance: Clearance,
-    plane: HalfSpace | None,
-    floor: float | bool | None,
-    self_collision: bool,
-    around: tuple[Obstacle, ...],
-    words: Words,
-) -> None:
-    if plane is not None:
-        words.kept.append(f"links above the {plane.name}" if plane.name == "floor" else f"links off the {plane.name}")
-    elif floor is False:
-        words.unchecked.append("the floor (switched off)")
-    else:
-        words.unchecked.append("the floor (nothing says where this arm is mounted; give its height)")
-    if not self_collision:
-        words.unchecked.append("collisions of links with each other (switched off)")
-    elif clearance.pair_count:
-        pairs = pluralize(clearance.pair_count, "pair")
-        words.kept.append(f"{pairs} of links apart (capsules from {clearance.bodies.origin})")
-    else:
-        words.unchecked.append("collisions of links with each other (all links are neighbours, or overlap)")
-    if clearance.bodies.notes:
-        notes = clearance.bodies.notes
-        words.unchecked.append(f"{len(notes)} collision shapes that could not be read (the first: {notes[0]})")
-    if clearance.left_out:
-        pairs = ", ".join(clearance.left_out)
-        words.unchecked.append(f"collisions of {pairs} (their shapes touch in nearly all poses)")
-    if around:
-        words.kept.append(f"clear of {', '.join(obstacle.name for obstacle in around)}")
-    else:
-        words.unchecked.append("objects around the arm (no obstacles given)")
+        lost.append(LeftOut("frictionless"))
+    return [TorqueLimits(arm, limit)], basis, tuple(lost)
 
 
 def obstacles_of(given: Any) -> tuple[Obstacle, ...]:

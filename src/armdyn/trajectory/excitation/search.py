@@ -7,6 +7,7 @@ the minimum that it would reach in ten times as many steps, and tells well enoug
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -59,61 +60,73 @@ class Descent(NamedTuple):
     choices: tuple[int, ...] = ()  # of base columns
 
 
-def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, race: Race) -> None:
-    """Offer ever better motions, from the k-th random series on, until the race is stopped or MOST_HOPS are made."""
+@dataclass
+class Run:
+    """A search in a race, with so many steps of descent to go at most."""
+
+    race: Race
+    steps: float = np.inf
+
+    def stopped(self) -> bool:
+        """Whether to end: the race is over, or no step is left."""
+        return self.steps <= 0 or self.race.stopped()
+
+
+def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Run) -> None:
+    """Offer ever better motions, from the k-th random series on, until the run is stopped or MOST_HOPS are made."""
 
     def offer(x: NDArray) -> Candidate:
-        kept = problem.repaired(x, race.interrupted)
+        kept = problem.repaired(x, run.race.interrupted)
         candidate = Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
-        race.offer(candidate)
+        run.race.offer(candidate)
         return candidate
 
     start = problem.random_start(rng)
     offer(start)  # so that there is something whenever the time is up
-    quick = descend(problem, Descent(start), QUICK, race)
+    quick = descend(problem, Descent(start), QUICK, run)
     best = offer(quick.x)
     for _ in range(SERIES_TRIED - 1):
-        if race.stopped():
+        if run.stopped():
             return
-        other = descend(problem, Descent(problem.random_start(rng)), QUICK, race, quick.loss + HOPELESS_EXCESS)
-        if other.loss < quick.loss and not race.stopped():
+        other = descend(problem, Descent(problem.random_start(rng)), QUICK, run, quick.loss + HOPELESS_EXCESS)
+        if other.loss < quick.loss and not run.stopped():
             quick, best = other, offer(other.x)
     curvature = quick.hessian
     for hop in range(MOST_HOPS + 1):
-        if race.stopped():
+        if run.stopped():
             return
         if hop:
             x = best.x.copy()
             i = rng.integers(len(x))
             x[i] = problem.random_start(rng)[i]
             # What the best motion's descent has learned of the curvature serves near it, too.
-            found = descend(problem, Descent(x, hessian=curvature), QUICK[1:], race, quick.loss + HOPELESS_EXCESS)
-            if found.loss > quick.loss + PROMISING_EXCESS or race.stopped():
+            found = descend(problem, Descent(x, hessian=curvature), QUICK[1:], run, quick.loss + HOPELESS_EXCESS)
+            if found.loss > quick.loss + PROMISING_EXCESS or run.stopped():
                 continue
         else:
             found = quick
-        end = descend(problem, found, THOROUGH, race)
+        end = descend(problem, found, THOROUGH, run)
         candidate = offer(end.x)
         if candidate.score < best.score:
             best, quick, curvature = candidate, found, end.hessian
 
 
 def descend(
-    problem: ExcitationProblem, start: Descent, stages: tuple[Stage, ...], race: Race, hopeless: float = np.inf
+    problem: ExcitationProblem, start: Descent, stages: tuple[Stage, ...], run: Run, hopeless: float = np.inf
 ) -> Descent:
     """The minimum that stages lead to; as much as is reached of it, with an infinite loss, if that is hopeless."""
     here = start
     for stage in stages:
         steps = stage.steps
-        while steps > 0 and not race.stopped():
-            here, taken = _part(problem, here, stage, min(steps, STEPS_PER_PART), race)
+        while steps > 0 and not run.stopped():
+            here, taken = _part(problem, here, stage, min(steps, STEPS_PER_PART), run)
             steps = steps - taken if taken == STEPS_PER_PART else 0
         if stage.power == EARLY_POWER and problem.loss(here.x) > hopeless:
             return here
     return here._replace(loss=problem.loss(here.x))
 
 
-def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, race: Race) -> tuple[Descent, int]:
+def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, run: Run) -> tuple[Descent, int]:
     """A part of a stage, and how many steps it took: fewer than allowed if it came to its end."""
     worst = problem.worst_choices(here.x)
     choices = here.choices or tuple(worst[:FIRST_CHOICES])
@@ -122,7 +135,8 @@ def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, r
     forms = problem.forms[list(choices)]
     found = minimize_inside(
         lambda x: problem.value(x, forms, stage.power, stage.rigor),
-        here.x, problem.bounds, weight=stage.barrier, steps=steps, tolerance=stage.gain, patience=stage.patience,
-        hessian=here.hessian, stop=race.stopped, tell=lambda x: race.note(x, problem.score),
+        here.x, problem.bounds, weight=stage.barrier, steps=int(min(steps, run.steps)), tolerance=stage.gain,
+        patience=stage.patience, hessian=here.hessian, stop=run.stopped, tell=lambda x: run.race.note(x, problem.score),
     )  # fmt: skip
+    run.steps -= found.steps
     return Descent(found.x, np.inf, found.hessian, choices), found.steps

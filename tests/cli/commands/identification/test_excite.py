@@ -44,7 +44,7 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
 
 def test_json(tmp_path):
     out = tmp_path / "t.npz"
-    result = run("panda", "--time-budget", "60", "--starts", "1", "--periodic", "--out", str(out), "--json")
+    result = run("panda", "--time-budget", "4", "--periodic", "--out", str(out), "--json")
     data = json.loads(result.stdout)
     assert data["columns"] == 57
     assert data["condition"] < 60
@@ -92,7 +92,7 @@ def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
 
 def test_home_makes_files_around_the_motion(tmp_path):
     out = tmp_path / "m.csv"
-    settings = ("--duration", "6", "--time-budget", "1", "--starts", "1", "--rate", "50", "--out", str(out))
+    settings = ("--duration", "6", "--time-budget", "1", "--rate", "50", "--out", str(out))
     home = ("--home", "0,-1.2,1.5,0,1,0", "--repeat", "2", "--ros", str(tmp_path / "run"))
     result = run("ur10", *settings, *home, "--urscript", str(tmp_path / "m.script"))
     assert result.exit_code == 0
@@ -111,3 +111,36 @@ def test_files_for_robots_need_a_home_pose(tmp_path):
     with pytest.raises(LimitError, match=r"home: the pose q = .* and the floor by"):
         run("ur10", "--home", "0,0.6,0.3,0,0,0", "--out", str(tmp_path / "m.csv"))
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_link_that_nothing_keeps_off_the_floor_is_said_everywhere(tmp_path):
+    """The sentence, the banner, JSON and the exit code come from one record: none says more than the others."""
+    out, report = tmp_path / "t.csv", tmp_path / "t.html"
+    settings = ("--max-velocity", "2", "--time-budget", "0.5", "--rate", "50", "--out", str(out))
+    raised = ("puma3", "--floor", "0.3", *settings)
+    told = run(*raised, "--report", str(report))
+    assert told.exit_code == 3
+    assert out.exists()
+    kept, lost = told.stdout.split("Not checked:")
+    assert re.search(r"^  link3 above the floor", kept, re.MULTILINE)
+    assert "link2" not in kept
+    assert "collisions of link2 and the floor (their shapes touch in nearly all poses)" in lost
+    assert "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none." in told.stderr
+    assert re.search(r"Lowest point \d+ mm (above|below) the floor", lost)
+    page = report.read_text()
+    banner = re.search(r'<p class="big (\w+)">(.*?)</p>', page, re.DOTALL)
+    assert banner[1] == "warn"
+    assert "link2 and the floor were not checked" in banner[2]
+    assert "--floor HEIGHT" in banner[2]
+    data = run(*raised, "--json")
+    assert data.exit_code == 3
+    (floor,) = (one for one in json.loads(data.stdout)["guarantees"] if one["kind"] == "floor")
+    assert floor["links"] == ["link3"]
+    assert floor["pairs"] == [["link3", "floor"]]
+    assert floor["left_out"] == [["overlap", [["link2", "floor"]], []]]
+    assert floor["holds"]
+    assert floor["rate"] == 500
+    free = run("puma3", "--no-floor", *settings)
+    assert free.exit_code == 0
+    assert "the floor (switched off)" in free.stdout
+    assert "the floor" not in free.stdout.split("Not checked:")[0]

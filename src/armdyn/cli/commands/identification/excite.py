@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,7 +28,9 @@ Velocity = Annotated[
     str | None,
     typer.Option(metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."),
 ]
-Budget = Annotated[float, typer.Option(help="Time to search [s]; the best motion found until then is saved.")]
+Budget = Annotated[
+    float, typer.Option(help="Time to search [s], without --starts; the best motion until then is saved.")
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
 Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
 Torque = Annotated[
@@ -104,7 +107,9 @@ def excite(
     down: Down = None,
     radius: Radius = None,
     time_budget: Budget = 20.0,
-    starts: Annotated[int | None, typer.Option(help="Stop after so many searches; reproducible.")] = None,
+    starts: Annotated[
+        int | None, typer.Option(help="End after so many searches, not by the clock: reproducible.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     rate: Annotated[
         float | None, typer.Option(help="Samples per second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
@@ -124,9 +129,11 @@ def excite(
     """Design a motion that excites an arm's parameters within its limits, and save it.
 
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
-    margin; what is not checked is said. Ctrl-C saves the best so far (exit code 130).
+    margin; what is not checked is said. Exit code 3: saved, but some link was not kept off the floor or an obstacle.
+    Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
+    from armdyn.report.excitation import shortfall
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
@@ -140,7 +147,7 @@ def excite(
         require_rate(rate)
     logs = options.read(given or [], subject, currents=True)
     torque = numbers(max_torque, "--max-torque")
-    with single_threaded(), progress_bar(time_budget, saves=True) as tell:
+    with single_threaded(), progress_bar(starts or time_budget, saves=True) as tell:
         found = design(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
@@ -149,7 +156,9 @@ def excite(
             margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
             obstacles=() if obstacles is None else obstacles, home=pose,
             time_budget=time_budget, starts=starts, seed=seed,
-            progress=lambda standing: tell(standing.elapsed, _words(standing), isfinite(standing.best)),
+            progress=lambda standing: tell(
+                standing.starts if starts else standing.elapsed, _words(standing), isfinite(standing.best)
+            ),
         )  # fmt: skip
         experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
         whole = experiment is not None and out.suffix in (".yaml", ".json")
@@ -174,6 +183,9 @@ def excite(
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
         end_command(f"; the best motion so far is saved{drawn}; another --seed looks further")
+    if alarming := [one for one in found.guarantees if one.is_alarming]:
+        typer.echo(f"armdyn: {' '.join(map(shortfall, alarming))}", err=True)
+        raise typer.Exit(3)
 
 
 def _require_experiment(
@@ -223,6 +235,7 @@ def summary(found: Excitation) -> dict[str, Any]:
         "searches": found.starts,
         **attributes(found, "seconds interrupted kept unchecked lowest"),
         "confined": [str(one) for one in found.confined],
+        "guarantees": [asdict(one) for one in found.guarantees],
     }
 
 

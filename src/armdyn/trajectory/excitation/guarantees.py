@@ -1,0 +1,187 @@
+"""What was checked of a motion, as data: for which links, pairs and limits, at which rate, and whether it holds.
+
+Whatever is said of a motion is said from these records, so that no sentence can say more than was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+from armdyn.numerals import pluralize
+
+Pairs = tuple[tuple[str, str], ...]
+
+JOINT_KINDS = ("position", "velocity", "acceleration")  # of the joints' own limits
+SURROUNDINGS = ("floor", "obstacle")  # what a motion must not touch, whatever the shapes of the arm
+OVERLAP = "overlap"  # why pairs are dropped that cannot be kept apart
+UNKNOWN = "unknown"
+SWITCHED_OFF = "switched off"
+MM = 1000.0
+NOUNS = {
+    "position": "positions",
+    "velocity": "velocities",
+    "acceleration": "accelerations",
+    "torque": "torques",
+    "tip": "the tip's room",
+    "floor": "the floor",
+    "self": "collisions of links with each other",
+    "obstacle": "objects around the arm",
+}
+
+
+class LeftOut(NamedTuple):
+    """What a guarantee does not cover, and the cause: pairs, or names of joints and shapes."""
+
+    # "overlap", "excluded", "switched off", "unknown", "absent", "endless", "unread", "doubt" or "frictionless"
+    cause: str
+    pairs: Pairs = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """One thing that a motion keeps to, for what exactly, and what of it was left out.
+
+    Parameters
+    ----------
+    kind : str
+        "position", "velocity", "acceleration", "torque"; "tip" (its room); "floor" (whatever the arm is mounted on),
+        "self" (links apart) or "obstacle".
+    links : tuple of str
+        Links of the arm of which everything was checked.
+    joints : tuple of str
+        Joints whose limits were checked.
+    pairs : tuple of pairs of str
+        What was kept apart: bodies by the names that their file gives them, planes and obstacles by theirs.
+    limit : tuple of float
+        Limits of the `joints` (of positions the lower ones, then the upper ones), or corners of the tip's room; of
+        distances 0 [SI units].
+    rate : float
+        Samples per second of the first grid; it becomes finer where bounds between samples ask for it [Hz].
+    min_distance : float
+        No distance is less at any time [m]; of joints' limits the least part of a limit that is left free. NaN where
+        nothing was checked.
+    holds : bool
+        Whether everything that is named here holds; False where nothing was checked.
+    left_out : tuple of LeftOut
+        What was not checked.
+    basis : str
+        The shapes or the model that the check rests on.
+    """
+
+    kind: str
+    links: tuple[str, ...] = ()
+    joints: tuple[str, ...] = ()
+    pairs: Pairs = ()
+    limit: tuple[float, ...] = ()
+    rate: float = float("nan")
+    min_distance: float = float("nan")
+    holds: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    basis: str = ""
+
+    @property
+    def checked(self) -> bool:
+        """Whether anything was checked."""
+        return bool(self.joints or self.pairs or self.kind == "tip")
+
+    @property
+    def dropped(self) -> Pairs:
+        """Pairs that were to be kept apart and could not, since their shapes touch in nearly all poses."""
+        return tuple(pair for one in self.left_out if one.cause == OVERLAP for pair in one.pairs)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether something that was to be kept is not: a pair was dropped, a limit is broken, the floor is unknown."""
+        lost = self.kind == "floor" and any(one.cause == UNKNOWN for one in self.left_out)
+        return bool(self.dropped) or lost or (self.checked and not self.holds)
+
+    @property
+    def is_alarming(self) -> bool:
+        """Whether the motion may hit its surroundings or break a limit although these are known."""
+        return bool(self.kind in SURROUNDINGS and self.dropped) or (self.checked and not self.holds)
+
+    def __str__(self) -> str:
+        said = _statement(self) if self.checked else NOUNS[self.kind]
+        return said if self.holds else f"not kept: {said}"
+
+
+def _statement(one: Guarantee) -> str:
+    """What a guarantee states of everything that was checked."""
+    if one.kind in JOINT_KINDS:
+        return f"{one.kind} of {', '.join(one.joints)} within the limits"
+    if one.kind == "torque":
+        return f"torques by the present model {one.basis}"
+    if one.kind == "tip":
+        return f"the tip in its room{_free(one)}"
+    if one.kind == "self":
+        return f"{pluralize(len(one.pairs), 'pair')} of links apart{_free(one)} (capsules from {one.basis})"
+    if one.kind == "floor":
+        plane = one.pairs[0][1]
+        side = "above" if plane == "floor" else "off"
+        return f"{_bodies(one)} {side} the {plane}{_free(one)}"
+    things = ", ".join(dict.fromkeys(thing for _, thing in one.pairs))
+    return f"{_bodies(one)} clear of {things}{_free(one)}"
+
+
+def _free(one: Guarantee) -> str:
+    """The least distance, in whole millimetres that are certain."""
+    return f", by {MM * one.min_distance:.0f} mm or more" if one.min_distance >= 1 / MM else ""
+
+
+def _bodies(one: Guarantee) -> str:
+    return ", ".join(dict.fromkeys(body for body, _ in one.pairs))
+
+
+def joint_limits(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
+    """Which of the joints' own limits hold, in one phrase; some joints turn without end."""
+    held = [one for one in guarantees if one.kind in JOINT_KINDS and one.holds]
+    if not held:
+        return ()
+    *first, last = [NOUNS[one.kind] for one in held]
+    endless = ", ".join(name for one in held for lost in one.left_out for name in lost.names)
+    without = f" (positions of {endless} have none)" if endless else ""
+    return (f"{', '.join(first)}{' and ' * bool(first)}{last} within their limits{without}",)
+
+
+def omissions(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
+    """What was not checked, a phrase for each."""
+    return tuple(_omission(one, lost) for one in guarantees for lost in one.left_out)
+
+
+REASONS = {
+    ("floor", UNKNOWN): "nothing says where this arm is mounted; give its height",
+    ("self", "absent"): "all links are neighbours, or overlap",
+    ("obstacle", "absent"): "no obstacles given",
+    ("torque", "absent"): "the arm has no torque limits",
+    ("torque", UNKNOWN): "the arm's inertia is unknown",
+}
+
+
+def _omission(one: Guarantee, lost: LeftOut) -> str:
+    """What was left out, and why."""
+    names = ", ".join(lost.names)
+    if lost.pairs:
+        why = "their shapes touch in nearly all poses" if lost.cause == OVERLAP else "the file excludes them"
+        article = "the " if one.kind in SURROUNDINGS else ""
+        return f"collisions of {name_pairs(lost.pairs, article)} ({why})"
+    if lost.cause == "unread":
+        return f"{pluralize(len(lost.names), 'collision shape')} that could not be read (the first: {lost.names[0]})"
+    if lost.cause == "doubt":
+        return f"whether the model behind the torques is right ({'; '.join(lost.names)})"
+    if lost.cause == "frictionless":
+        return "torques of friction (the model has none)"
+    if lost.cause == "endless":
+        return f"positions of {names} (no limits)"
+    if lost.names:
+        return f"{NOUNS[one.kind]} of {names} (no limits)"
+    return f"{NOUNS[one.kind]} ({REASONS.get((one.kind, lost.cause), lost.cause)})"
+
+
+def name_pairs(pairs: Pairs, article: str = "") -> str:
+    """Pairs in words, those with the same second thing together."""
+    groups = groupby(sorted(pairs, key=lambda pair: pair[1]), key=lambda pair: pair[1])
+    return "; ".join(f"{', '.join(first for first, _ in group)} and {article}{second}" for second, group in groups)
