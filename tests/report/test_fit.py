@@ -159,14 +159,42 @@ class TestAdvice:
         check = fit.checks[0]._replace(log=armdyn.read_log("my robot/run.npz", described))
         line = next_command(dataclasses.replace(fit, source=described, checks=(check,)))
         assert line == ("armdyn excite 'my robot/arm.toml' --duration 20 --given 'my robot/run.npz' --out next.csv")
-        result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--starts", "1", "--time-budget", "3"])
+        result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--time-budget", "3"])
         assert result.exit_code == 0, result.output
         assert (tmp_path / "next.csv").exists()
 
     def test_logs_that_are_no_files_are_not_named(self, fit):
         made = fit.checks[0]._replace(log=dataclasses.replace(fit.checks[0].log, path=None))
         line = next_command(dataclasses.replace(fit, checks=(made,)))
-        assert line == f"armdyn excite {shlex.quote(fit.source.name)} --duration 20 --out next.csv"
+        assert re.sub("--max-velocity [0-9.,]+ ", "", line) == (
+            f"armdyn excite {shlex.quote(fit.source.name)} --duration 20 --out next.csv"
+        )
+
+    def test_an_arm_without_velocity_limits_gets_those_of_the_log(self, fit, tmp_path, monkeypatch):
+        """As of every MJCF: without them no motion is designed."""
+        from typer.testing import CliRunner
+
+        from armdyn.cli.app import app
+
+        monkeypatch.chdir(tmp_path)
+        rods = armdyn.arms.planar2()
+        thick = 0.01 * np.tile([0, 0, 0, 0, 1, 0, 0, 0, 0, 0], 2)  # MuJoCo wants inertia about all axes
+        rods.with_theta(rods.theta + thick).save("arm.xml")
+        described = armdyn.load("arm.xml")
+        assert not np.isfinite([joint.limits.velocity for joint in described.joints]).any()
+        line = next_command(dataclasses.replace(fit, source=described))
+        given = [float(x) for x in re.search(r"--max-velocity ([0-9.,]+) ", line)[1].split(",")]
+        np.testing.assert_allclose(given, fit.checks[0].joints.speed, rtol=0.05)  # two digits
+        line = re.sub("--given [^ ]+ ", "", line)
+        result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--time-budget", "1"])
+        assert result.exit_code == 0, result.output
+        stands = fit.checks[0].joints._replace(speed=np.array([2.0, 0.0]))
+        still = dataclasses.replace(fit, source=described, checks=(fit.checks[0]._replace(joints=stands),))
+        assert "--max-velocity 2,2 " in next_command(still)
+        mixed = described.with_joints(
+            [dataclasses.replace(described.joints[0], limits=armdyn.Limits(velocity=0.5)), described.joints[1]]
+        )
+        assert "--max-velocity 0.5,2 " in next_command(dataclasses.replace(still, source=mixed))
 
     def test_how_late_torques_were_is_said_where_it_counts(self, fit):
         late = fit.filters._replace(delay=0.005)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
 
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
+STILL_SPEED_RATIO = 0.01  # share of the quickest joint's speed below which a joint stood still
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
 DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
@@ -71,7 +72,7 @@ def description_is_better(fit: Fit) -> bool:
 
 def next_command(fit: Fit) -> str:
     """The command that designs a motion which, with the logs so far, shows all parameters best; paths as given."""
-    words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20"]
+    words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20", *_speed_words(fit)]
     logs = [check.log for check in fit.checks]
     options = logs[0].options if logs else ()
     for log in logs:
@@ -79,6 +80,17 @@ def next_command(fit: Fit) -> str:
             words += ["--given", shown_path(log.path)]
     reading = _without_option("--delay", options) if "--given" in words else ()  # torques of given logs do not count
     return shlex.join([*words, *reading, "--out", "next.csv"])
+
+
+def _speed_words(fit: Fit) -> list[str]:
+    """The option for velocity limits that the arm lacks: the speeds of the logs, which the robot has had."""
+    own = np.array([joint.limits.velocity for joint in fit.source.joints], float)
+    top = np.max([check.joints.speed for check in fit.checks], axis=0, initial=0.0)
+    moved = top > STILL_SPEED_RATIO * top.max()
+    if np.isfinite(own).all() or not moved.any():
+        return []
+    top = np.where(moved, top, top[moved].min())  # of a joint that stood still no speed is known: the slowest one
+    return ["--max-velocity", ",".join(f"{speed:.2g}" for speed in np.minimum(own, top))]
 
 
 def _without_option(name: str, options: tuple[str, ...]) -> tuple[str, ...]:
