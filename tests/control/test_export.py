@@ -1,6 +1,5 @@
 """Laws as C: self-tests pass, and a closed loop through the C code is the one through Python."""
 
-import ctypes
 import dataclasses
 import inspect
 import shutil
@@ -86,43 +85,17 @@ def test_every_law_is_exported():
     assert rest == set()
 
 
-def compiled(code, tmp_path, prefix):
-    library = tmp_path / f"{prefix}.so"
-    command = [cc, "-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-ffp-contract=off", "-fPIC"]
-    subprocess.run([*command, "-shared", *map(str, code.sources), "-lm", "-o", str(library)], check=True)
-    return ctypes.CDLL(str(library))
-
-
-class Controller:
-    """The C code as a function for `simulate`; channels by sample."""
-
-    def __init__(self, library, prefix, law, channels):
-        self.step = getattr(library, f"{prefix}_step")
-        self.state = ctypes.create_string_buffer(8 * max(sum(x.size for x in law.init().values()), 1))
-        getattr(library, f"{prefix}_init")(self.state)
-        self.channels, self.k, self.n = channels, 0, law.arm.n
-
-    def __call__(self, t, q, qd, ref):
-        tau = np.empty(self.n)
-        rows = [*(q, qd, ref.q, ref.qd, ref.qdd), *(x[self.k] for x in self.channels.values()), tau]
-        rows = [np.ascontiguousarray(x) if x is not tau else x for x in rows]
-        self.step(self.state, *(ctypes.c_void_p(x.ctypes.data) for x in rows))
-        self.k += 1
-        return tau
-
-
 @needs_compiler
 @pytest.mark.parametrize("name", laws())
 @pytest.mark.by_day(8)
-def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path):
+def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path, in_c):
     law = laws()[name]
-    code = law_code(law, tmp_path, RATE, prefix="law")
     reference = swing([0.4, -0.3], [1.0, 0.7], 0.2)
     plant = planar.with_payload(0.5)
     options = {"rate": RATE, "q0": [0.05, -0.05], "check": False}
     t = np.arange(100) / RATE
     motion = armdyn.trajectory.protocol.JointMotion(*(np.asarray(x) for x in reference(t)))
-    controller = Controller(compiled(code, tmp_path, "law"), "law", law, law.channels(t, motion))
+    controller = in_c(law, RATE, tmp_path, law.channels(t, motion))
     python = simulate(plant, law, reference, native=False, **options)
     c = simulate(plant, controller, reference, **options)
     assert np.abs(c.q - python.q).max() < 1e-12
@@ -206,7 +179,7 @@ def test_a_header_identifies_the_controller(tmp_path):
 
 
 @needs_compiler
-def test_c_knows_coupled_drives(planar, swing, tmp_path):
+def test_c_knows_coupled_drives(planar, swing, tmp_path, in_c):
     """Friction and rotors at a shaft that turns with both joints: the C is the loop through Python."""
     rows, friction = ((1.0, 0.0), (-0.6, 1.0)), armdyn.Friction(2.0, 3.0, load=0.1)
     arm = planar.with_joints(
@@ -216,8 +189,7 @@ def test_c_knows_coupled_drives(planar, swing, tmp_path):
     reference, options = swing([0.4, -0.3], [1.0, 0.7], 0.4), {"rate": RATE, "q0": [0.05, -0.05], "check": False}
     for law in (ComputedTorque(arm, 100.0, 20.0), SlotineLi(adapt(arm, ("viscous", "coulomb")), 8.0, 20.0, 1.0)):
         prefix = type(law).__name__.lower()
-        code = law_code(law, tmp_path, RATE, prefix=prefix)
-        controller = Controller(compiled(code, tmp_path, prefix), prefix, law, {})
+        controller = in_c(law, RATE, tmp_path, {}, prefix=prefix)
         python = simulate(arm, law, reference, native=False, **options)
         c = simulate(arm, controller, reference, **options)
         assert np.abs(c.q - python.q).max() < 1e-12

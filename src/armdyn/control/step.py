@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.model.arm import Arm
-from armdyn.trace.symbols import is_symbol
+from armdyn.trace.symbols import ca, is_symbol
 from armdyn.trace.traced import Traced
 from armdyn.trajectory.protocol import JointMotion
 
@@ -138,13 +138,32 @@ def _function_of(law: Law, period: float) -> tuple[StepSubject, Callable[..., An
     return subject, step_function(subject)
 
 
+def _rest_if_lost(law: Law, state: Values, after: Values) -> Values:
+    """The state after a sample: where it is no number, that after a loss, so that one bad sample does no lasting harm.
+
+    A wrapper looks at what it adds alone: the law inside did so before.
+    """
+    added = getattr(law, "own_state", after)
+    own = {name: ca.SX(after[name]) for name in after if name in added}
+    varying = [ca.sum1(ca.vec(value)) for value in own.values() if not value.is_constant()]
+    if not varying:
+        return after
+    is_finite = ca.fabs(ca.sum1(ca.vertcat(*varying))) < np.inf
+    rest = law.after_loss(state)
+    return {**after, **{name: ca.if_else(is_finite, value, rest[name]) for name, value in own.items()}}
+
+
 def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Let a law's `step` over symbols be called with arrays, leading axes being batches."""
+    """Let a law's `step` over symbols be called with arrays, leading axes being batches.
+
+    A state that a sample would leave without numbers (a measurement that is NaN) rests instead, see `Law.after_loss`.
+    """
 
     @wraps(step)
     def stepped(self: Law, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         if is_symbol(q):
-            return step(self, arm, params, state, q, qd, ref, dt)
+            tau, after = step(self, arm, params, state, q, qd, ref, dt)
+            return tau, _rest_if_lost(self, state, after)
         fixed = isinstance(dt, float)
         subject, function = _function_of(self, dt if fixed else 0.0)
         kept = [state[name] for name in subject.state]

@@ -39,7 +39,7 @@ def test_with_limits_it_is_the_minimum(planar, move):
     """The same QP with bounds on torques alone, as least squares by SciPy."""
     controller = predictive(planar, move, effort=[70.0, 12.0], position=(-np.full(2, np.inf), np.full(2, np.inf)))
     x = np.array([-0.2, 0.1, 0.3, -0.5])
-    H, f, _, lower, upper = controller.problem(20, x)
+    H, f, _, lower, upper, _ = controller.problem(20, x)
     root = np.linalg.cholesky(H).T
     expected = lsq_linear(root, -np.linalg.solve(root.T, f), (lower[: len(f)], upper[: len(f)]), tol=1e-13).x
     tau = controller(20 / RATE, controller.motion.q[20] + x[:2], controller.motion.qd[20] + x[2:], None)
@@ -61,14 +61,41 @@ def test_torques_and_positions_keep_their_limits(planar, move):
     assert simulate(planar, free, move, 0.9, RATE, hold=True, check=False).q[:, 0].max() > 0.65
 
 
-def test_no_solution_keeps_the_last_safe_torque_and_says_so(planar, move):
-    """Beyond a limit by more than the drives can undo in a period."""
+def test_limits_that_no_torques_keep_are_exceeded_least_and_it_is_said(planar, move):
+    """Beyond a limit by more than the drives can undo in the horizon: full torque back, for those joints alone."""
     controller = predictive(planar, move, effort=[80.0, 16.0], position=([-1.0, -1.0], [1.0, 1.0]))
-    safe = controller(0.0, controller.motion.q[0], controller.motion.qd[0], None)
-    with pytest.warns(ArmdynWarning, match="no torques keep the limits at t = 0.05 s; the last safe ones are kept"):
-        held = controller(0.05, np.array([1.6, 0.3]), np.zeros(2), None)
-    assert np.array_equal(held, safe)
+    controller(0.0, controller.motion.q[0], controller.motion.qd[0], None)
+    assert not controller.notes
+    with pytest.warns(ArmdynWarning, match="no torques keep the limits of position at t = 0.05 s; those that exceed"):
+        tau = controller(0.05, np.array([1.6, 0.3]), np.zeros(2), None)
+    assert tau[0] == pytest.approx(-80.0)
     assert len(controller.notes) == 1
+
+
+def wrist_steps(size, horizon, effort, stop):
+    """Runs of a PUMA whose wrist starts off its resting place by a step, with stops of the wrist behind that place."""
+    arm = armdyn.arms.puma560()
+    rest = armdyn.point_to_point(np.zeros(6), np.full(6, 1e-9), duration=0.8)
+    upper = np.r_[np.full(3, np.inf), np.full(3, stop)]
+    controller = PredictiveControl(
+        arm, rest, 500.0, np.r_[np.full(6, 0.01), np.full(6, 0.5)], arm.effort_limits / 4, horizon,
+        effort=effort * arm.effort_limits, position=(np.full(6, -np.inf), upper),
+    )  # fmt: skip
+    return controller, simulate(
+        Plant(arm), controller, rest, 0.8, 500.0, q0=np.r_[0, 0, 0, -size, -size, -size], check=False
+    )
+
+
+@pytest.mark.parametrize(("size", "horizon", "effort"), [(0.05, 20, 1.0), (0.5, 5, 1.0), (0.5, 20, 0.3), (1.5, 5, 0.3)])
+def test_rotors_count(size, horizon, effort):
+    """Most of the inertia of a PUMA's wrist is that of its rotors: without them it would swing through and past stops.
+
+    Braking from the larger steps takes longer than the horizon.
+    """
+    controller, run = wrist_steps(size, horizon, effort, 0.002)
+    assert run.q[:, 3:].max() < 0.002 + 1e-4  # what the linear model does not see
+    assert np.abs(run.q[-1, 3:]).max() < 0.003  # dry friction holds it there
+    assert not controller.notes
 
 
 def test_bad_input(planar, move):

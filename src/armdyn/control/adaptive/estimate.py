@@ -17,6 +17,8 @@ from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
+# Part of a leak's time constant below which a period's effect is a straight line to 1e-12.
+SMALLEST_PART = 1e-6
 # Data of every adaptation: see `Adaptive`.
 ADAPTATION_SHAPES: dict[str, Any] = {
     "start": "u",
@@ -33,11 +35,15 @@ def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Sym
     """The estimate after a period of d phi/dt = gain * rate - leak (phi - start), kept within its bounds.
 
     For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact. So does the
-    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period.
+    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period. The
+    leak is solved exactly.
     """
     strength = ca.dot(rules["gain"], ca.mtimes((Y * Y).T, rules["normalize"]))
     change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
-    return ca.fmax(ca.fmin(phi + dt * change, rules["upper"]), rules["lower"])
+    part = rules["leak"] * dt
+    # (1 - exp(-x)) / x, by its series where the difference would round off
+    kept = ca.if_else(part > SMALLEST_PART, (1 - ca.exp(-part)) / ca.fmax(part, SMALLEST_PART), 1 - part / 2)
+    return ca.fmax(ca.fmin(phi + dt * kept * change, rules["upper"]), rules["lower"])
 
 
 def outside(s: Symbol, dead_zone: Symbol) -> Symbol:

@@ -112,8 +112,9 @@ class Admittance(ForceLaw):
         mass x'' + give_damping x' + give_stiffness x = f + push
         tau = J' Lambda (a_ref + x'' - J_rate qd + tip_damping (v_err + x') + stiffness (x_err + x)) + ...
 
-    For arms whose position loop is good and whose friction hides small forces. x is integrated by a half-implicit rule.
-    Without `give_stiffness` the tip drifts until it exerts `push`.
+    For arms whose position loop is good and whose friction hides small forces. x is integrated by Euler's implicit
+    rule, which is stable for any mass, damping and stiffness at any rate. Without `give_stiffness` the tip drifts until
+    it exerts `push`.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class Admittance(ForceLaw):
         mass, damping, stiffness = (params[name][:rows] for name in ("mass", "give_damping", "give_stiffness"))
         x, v = state["give"][:rows], state["give_rate"][:rows]
         push = self.contact_wrench(params, q, ref) + params["push"][:rows] - stiffness * x
-        v_next = (v + dt * push / mass) / (1 + dt * damping / mass)
+        v_next = (v + dt * push / mass) / (1 + dt * (damping + dt * stiffness) / mass)
         a = (v_next - v) / dt
         error, rate = tip.error + x, tip.error_rate + v
         asked = params["stiffness"][:rows] * error + params["tip_damping"][:rows] * rate + a

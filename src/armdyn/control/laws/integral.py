@@ -31,7 +31,7 @@ class Integral(Wrapped):
     limit : array_like, shape (..., n), optional
         Largest torques; default the joints' effort limits.
     unwind : array_like, shape (..., n)
-        Rate at which a limited joint's integral yields [1/s]; below 2 / period.
+        Rate at which a limited joint's integral yields [1/s].
     """
 
     own_shapes: ClassVar = {"ki": "n", "unwind": "n", "limit": "n"}
@@ -53,17 +53,25 @@ class Integral(Wrapped):
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample: u = tau + integral within limits, d integral / dt = ki (q_ref - q) + unwind (limited - u)."""
+        """One sample: u = tau + integral within limits, d integral / dt = ki (q_ref - q) + unwind (limited - u).
+
+        The second term is solved exactly over the period.
+        """
         tau, after = self.inner(params, state, q, qd, ref, dt)
         u, limit = tau + state["integral"], params["limit"]
         limited = ca.fmax(ca.fmin(u, limit), -limit)
-        rate = params["ki"] * (ref.q - q) + params["unwind"] * (limited - u)
-        return limited, {**after, "integral": state["integral"] + dt * rate}
+        change = dt * params["ki"] * (ref.q - q) + self._yielding(params, dt) * (limited - u)
+        return limited, {**after, "integral": state["integral"] + change}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The integral yields to limits outside as it does to its own."""
         kept = super().after_limits(params, before, after, short, dt)
-        return {**kept, "integral": kept["integral"] + dt * params["unwind"] * short.torque}
+        return {**kept, "integral": kept["integral"] + self._yielding(params, dt) * short.torque}
+
+    @staticmethod
+    def _yielding(params: Values, dt: Any) -> Any:
+        """Part of the torque beyond a limit that the integral gives up in a period."""
+        return 1 - ca.exp(-params["unwind"] * dt)
 
 
 def pid(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
@@ -25,7 +26,7 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta
+from armdyn.model.quantities import DriveData, Gravity, Number, Q, Qd, Theta, Vec
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 REACTIONS = ("none", "stop", "gravity", "reflex")
@@ -54,17 +55,39 @@ def momentum_rate(
     return ca.mtimes(coriolis_matrix(arm, q, qd, theta=theta).T, qd) - rest
 
 
+@traced(returns={"tau": "n"})
+def unexplained_torque(arm: Arm, p: Vec, predicted: Vec, impulse: Vec, rate: Vec, dt: Number) -> Array:
+    """Mean torque over the last period that explains the momentum: the rest of dp/dt = tau + rate.
+
+    Rates of both ends count half (the trapezoidal rule), so that errors fall with the square of the period.
+
+    Parameters
+    ----------
+    p
+        Momentum now.
+    predicted
+        Momentum a period ago and half of what its rate then adds, p + dt / 2 rate.
+    impulse
+        Of the known torques over the period.
+    rate
+        See `momentum_rate`, now.
+    dt
+        Period [s].
+    """
+    return (p - predicted - impulse) / dt - rate / 2
+
+
 @dataclass(frozen=True, eq=False)
 class DisturbanceObserver(Wrapped):
     """Any law with unmodelled torques (load, friction, contact) observed and compensated.
 
         tau = tau_law - d_hat
-        p = M qd,  d_hat = L (p - p_hat),  dp_hat/dt = tau + C' qd - g - friction of the law + d_hat
+        p = M qd,  d_hat' = 2 pi bandwidth (p' - tau - C' qd + g + friction of the law - d_hat)
 
-    d_hat follows the true disturbance with a first-order lag of 1 / (2 pi bandwidth); the bandwidth must stay well
-    below that of unmodelled lags, and well above the motion's. It acts as an integral action does, without its own
-    overshoot. Friction that the law inside compensates is known to the observer; a `FrictionFeedforward` goes outside,
-    around this law.
+    d_hat follows the true disturbance with a first-order lag of 1 / (2 pi bandwidth), exactly so at any rate (see
+    `low_pass`); the bandwidth must stay well below that of unmodelled lags, and well above the motion's. It acts as an
+    integral action does, without its own overshoot. Friction that the law inside compensates is known to the observer;
+    a `FrictionFeedforward` goes outside, around this law.
 
     Parameters
     ----------
@@ -79,6 +102,7 @@ class DisturbanceObserver(Wrapped):
     """
 
     own_shapes: ClassVar = {"bandwidth": "n", **MODEL_SHAPES}
+    begun_states: ClassVar = ("started",)
     law: Law
     bandwidth: ArrayLike = 10.0
 
@@ -88,20 +112,25 @@ class DisturbanceObserver(Wrapped):
 
     @property
     def own_state(self) -> dict[str, NDArray]:
-        """Predicted momentum, the impulse of the last torque, and whether there was one."""
-        return {"predicted": np.zeros(self.arm.n), "applied": np.zeros(self.arm.n), "started": np.zeros(1)}
+        """Disturbance, predicted momentum, the impulse of the last torque, and whether there was one."""
+        return {
+            **{name: np.zeros(self.arm.n) for name in ("disturbance", "predicted", "applied")},
+            "started": np.zeros(1),
+        }
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; what friction the inner law compensates is no disturbance."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
         p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
-        p_hat = ca.if_else(state["started"] > 0.5, state["predicted"] + state["applied"], p)
-        disturbance = 2 * np.pi * params["bandwidth"] * (p - p_hat)
-        rate = momentum_rate(arm, q, qd, **model_data(params)) - self.law.friction_part(params, tau, q, qd, ref)
+        rate, before = momentum_rate(arm, q, qd, **model_data(params)), state["disturbance"]
+        unexplained = unexplained_torque(arm, p, state["predicted"], state["applied"], rate, dt)
+        filtered = low_pass(arm, before, unexplained, params["bandwidth"], dt)
+        disturbance = ca.if_else(state["started"] > 0.5, filtered, before)
+        friction = self.law.friction_part(params, tau, q, qd, ref)
         tau = tau - disturbance
-        after |= {"predicted": p_hat + dt * (rate + disturbance), "applied": tau * dt, "started": ca.SX(1)}
-        return tau, after
+        after |= {"disturbance": disturbance, "predicted": p + dt / 2 * rate, "applied": (tau - friction) * dt}
+        return tau, {**after, "started": ca.SX(1)}
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """What was not exerted changes no momentum."""
@@ -113,10 +142,11 @@ class DisturbanceObserver(Wrapped):
 class MomentumObserver(Wrapped):
     """Any law watched for torques that its model, friction included, does not explain.
 
-        p = M qd,   r = L (p - p_hat),   dp_hat/dt = tau + C' qd - g - friction(qd) + r
+        p = M qd,   r' = 2 pi bandwidth (p' - tau - C' qd + g + friction(qd) - r)
 
-    The residual r follows torques from outside with a first-order lag of 1 / (2 pi bandwidth). Once it exceeds the
-    threshold of some joint, the state `detected` counts samples, and the reaction lasts until the law starts anew:
+    The residual r follows torques from outside with a first-order lag of 1 / (2 pi bandwidth), exactly so at any rate
+    (see `low_pass`); a sample that is no number leaves it as it was. Once it exceeds the threshold of some joint, the
+    state `detected` counts samples, and the reaction lasts until the law starts anew:
 
     * "none": the law goes on;
     * "stop": the law is asked to rest where the arm was then;
@@ -178,16 +208,17 @@ class MomentumObserver(Wrapped):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; the residual is that of the torque exerted until now."""
         p = momentum(arm, q, qd, theta=params["theta"], drive=params["drive"])
-        p_hat = ca.if_else(state["watching"] > 0.5, state["p_hat"] + state["impulse"], p)
-        r = 2 * np.pi * params["watch_bandwidth"] * (p - p_hat)
         friction = friction_torque(arm, q, qd, width=FRICTION_WIDTH, friction=params["friction"])
         rate = momentum_rate(arm, q, qd, **model_data(params)) - friction
+        unexplained = unexplained_torque(arm, p, state["p_hat"], state["impulse"], rate, dt)
+        filtered = low_pass(arm, state["residual"], unexplained, params["watch_bandwidth"], dt)
+        r = ca.if_else(state["watching"] > 0.5, filtered, state["residual"])
         hit = ca.logic_or(state["detected"] > 0.5, ca.logic_any(ca.fabs(r) > params["threshold"]))
         detected = ca.if_else(hit, state["detected"] + 1, 0)
         q_hit = ca.if_else(state["detected"] > 0.5, state["q_hit"], q)
         tau, after = self._react(params, state, (q, qd), (hit, q_hit, r), ref, dt)
         after |= {"residual": r, "wrench": tip_wrench(arm, q, r), "detected": detected, "q_hit": q_hit}
-        after |= {"p_hat": p_hat + dt * (rate + r), "impulse": tau * dt, "watching": ca.SX(1)}
+        after |= {"p_hat": p + dt / 2 * rate, "impulse": tau * dt, "watching": ca.SX(1)}
         return tau, after
 
     def _react(
@@ -247,16 +278,15 @@ def external_torque(
         raise ShapeError("external_torque: expected equally spaced times; resample the record first")
     if not x.shape == v.shape == torque.shape == (len(times), arm.n):
         raise ShapeError(f"external_torque: expected records of shape ({len(times)}, {arm.n}), got {x.shape}")
-    L, dt = 2 * np.pi * joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0"), step.mean()
-    p = momentum(arm, x, v)
-    gained = dt * (torque + momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=FRICTION_WIDTH))
-    # p_hat(k + 1) = (1 - L dt) p_hat(k) + gained(k) + L dt p(k), from p_hat(0) = p(0)
-    p_hat = np.empty_like(p)
-    for j in range(arm.n):
-        kept = 1 - L[j] * dt
-        pushed = np.concatenate([[p[0, j]], gained[:-1, j] + L[j] * dt * p[:-1, j]])
-        p_hat[:, j] = lfilter([1.0], [1.0, -kept], pushed)
-    return np.asarray(L * (p - p_hat))
+    cutoff = joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0")
+    dt = float(step.mean())
+    p, rate = momentum(arm, x, v), momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=FRICTION_WIDTH)
+    unexplained = unexplained_torque(arm, p[1:], p[:-1] + dt / 2 * rate[:-1], dt * torque[:-1], rate[1:], dt)
+    good = np.isfinite(unexplained).all(1)
+    residual = np.zeros((1 + good.sum(), arm.n))
+    for j, decay in enumerate(np.exp(-2 * np.pi * cutoff * dt)):  # `low_pass` of all samples at once
+        residual[1:, j] = lfilter([1 - decay], [1.0, -decay], unexplained[good, j])
+    return residual[np.concatenate([[0], np.cumsum(good)])]  # samples that are no numbers leave it as it was
 
 
 def noise_threshold(residual: ArrayLike, margin: float = 1.25) -> NDArray:
@@ -309,7 +339,6 @@ def detection_delay(
         Of the controller [Hz]: a contact that begins between samples is seen up to a period later.
     """
     part = np.asarray(threshold, float) / np.abs(np.asarray(torque, float))
-    L = 2 * np.pi * np.asarray(bandwidth, float)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps = np.log1p(-np.minimum(part, 1.0)) / np.log1p(-L / rate)
+    with np.errstate(divide="ignore"):
+        steps = -np.log1p(-np.minimum(part, 1.0)) * rate / (2 * np.pi * np.asarray(bandwidth, float))
     return np.where(part < 1, (np.ceil(steps) + 1) / rate, np.inf)

@@ -66,8 +66,9 @@ class GravityPD(PD):
 
         tau = kp (q_ref - q) + kd (qd_ref - qd) + g(q)
 
-    With the right g, every set point is globally asymptotically stable for any kp, kd > 0 (Takegaki and Arimoto
-    1981); moving references leave an error, since inertia and friction are not compensated.
+    In continuous time and with the right g, every set point is globally asymptotically stable for any kp, kd > 0
+    (Takegaki and Arimoto 1981). Sampled at periods dt the gains must be small for the arm's least inertia: errors grow
+    where some eigenvalue of M^-1 (kd dt + kp dt² / 2) exceeds 2, which `simulate` checks; moving references leave an error, since inertia and friction are not compensated.
 
     Parameters
     ----------

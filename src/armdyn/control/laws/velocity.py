@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
@@ -19,10 +20,32 @@ from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
-from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.dynamics.friction import friction_torque
+from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
+from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
+
+# Velocity below which the secant of friction is not sought [rad/s or m/s].
+REST_VELOCITY = 1e-3 * FRICTION_WIDTH
+
+
+def secant_damping(arm: Arm, q: Symbol, qd: Symbol, params: Values) -> Symbol:
+    """A matrix D (n, n), positive semidefinite, with D qd = torques of friction and motors' damping but for offsets.
+
+    Implicit steps with D never reverse a joint by its friction, unlike those with the slope at qd.
+    """
+    slopes = []
+    for shaft in joint_frictions(arm, q, qd, params["friction"]):
+        torque = shaft.sliding(direction(shaft.v, FRICTION_WIDTH)) - shaft["offset"]
+        slopes.append(ca.fmax(torque * shaft.v, 0) / (shaft.v**2 + REST_VELOCITY**2))
+    still, unit = ca.SX.zeros(arm.n), ca.SX.eye(arm.n)
+    at_rest = drive_torque(arm, still, still, still, drive=params["drive"])
+    columns = []
+    for j in range(arm.n):
+        motors = drive_torque(arm, still, unit[:, j], still, drive=params["drive"]) - at_rest
+        columns.append(motors + joint_torques(arm, ca.vertcat(*slopes) * at_shafts(arm, unit[:, j])))
+    return ca.horzcat(*columns)
 
 
 class EstimatedVelocity(Wrapped):
@@ -43,12 +66,12 @@ class EstimatedVelocity(Wrapped):
 
     @abstractmethod
     def begin(self, q: Symbol) -> dict[str, Symbol]:
-        """The same at the first sample: at rest."""
+        """The rest of that state at the first sample, or the first after a loss, which leaves `qd_hat` as it was."""
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; the measured velocity plays no role."""
-        first, now = self.begin(q), self.estimate(params, state, q, dt)
+        first, now = {"qd_hat": state["qd_hat"], **self.begin(q)}, self.estimate(params, state, q, dt)
         own = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
         tau, after = self.inner(params, state, q, own["qd_hat"], ref, dt)
         after |= {**own, "seen": ca.SX(1), **self.remember_torque(tau)}
@@ -77,19 +100,20 @@ class FilteredDerivative(EstimatedVelocity):
     cutoff: ArrayLike = 50.0
 
     def begin(self, q: Symbol) -> dict[str, Symbol]:
-        """At rest."""
-        return {"qd_hat": 0 * q, "q_before": q}
+        """The position."""
+        return {"q_before": q}
 
     def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
-        """The low-pass solved exactly for a constant slope."""
-        kept = ca.exp(-2 * np.pi * params["cutoff"] * dt)
+        """The low-pass of the period's slope."""
         slope = (q - state["q_before"]) / dt
-        return {"qd_hat": slope + kept * (state["qd_hat"] - slope), "q_before": q}
+        return {"qd_hat": low_pass(self.arm, state["qd_hat"], slope, params["cutoff"], dt), "q_before": q}
 
 
 @dataclass(frozen=True, eq=False)
 class KalmanVelocity(EstimatedVelocity):
     """The steady Kalman filter of a triple integrator driven by white jerk, joint by joint (Kapadia 1995).
+
+    Its poles over a period are those designed for, also at a rate that is not the designed one.
 
     Parameters
     ----------
@@ -106,7 +130,7 @@ class KalmanVelocity(EstimatedVelocity):
     Kapadia (1995); Anderson and Moore (1979), section 4.4, for the steady gains.
     """
 
-    own_shapes: ClassVar = {"kalman_gain": "3"}
+    own_shapes: ClassVar = {"correction": "3"}
     memory: ClassVar = ("q_hat", "qdd_hat")
     law: Law
     rate: float
@@ -132,17 +156,24 @@ class KalmanVelocity(EstimatedVelocity):
         P = discrete_lqr(A_s.T, C.T, Q_s, np.eye(1)).P
         return np.asarray(back @ (P @ C.T / (C @ P @ C.T + 1)).ravel())
 
+    @property
+    def correction(self) -> NDArray:
+        """The gains (3,) in units of periods."""
+        return self.kalman_gain / self.rate ** np.arange(3)
+
     def begin(self, q: Symbol) -> dict[str, Symbol]:
-        """At rest."""
-        return {"qd_hat": 0 * q, "q_hat": q, "qdd_hat": 0 * q}
+        """The position, without acceleration."""
+        return {"q_hat": q, "qdd_hat": 0 * q}
 
     def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
         """Prediction, then correction."""
-        a, gain = state["qdd_hat"], params["kalman_gain"]
+        a, gain = state["qdd_hat"], params["correction"]
         v = state["qd_hat"] + dt * a
         x = state["q_hat"] + dt * state["qd_hat"] + dt * dt / 2 * a
         wrong = q - x
-        return {"qd_hat": v + gain[1] * wrong, "q_hat": x + gain[0] * wrong, "qdd_hat": a + gain[2] * wrong}
+        return {
+            "qd_hat": v + gain[1] / dt * wrong, "q_hat": x + gain[0] * wrong, "qdd_hat": a + gain[2] / dt**2 * wrong
+        }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +182,9 @@ class ObservedVelocity(EstimatedVelocity):
 
         q_hat' = qd_hat + 2 w (q - q_hat),   qd_hat' = M^-1 (tau - C qd_hat - g - friction) + w² (q - q_hat)
 
-    w = 2 pi cutoff. Less late than filters of the same bandwidth, as far as model and torques are right.
+    w = 2 pi cutoff. Less late than filters of the same bandwidth, as far as model and torques are right. Errors of the
+    estimate have both poles at exp(-w dt), the exact ones of a period; friction and damping of the motors are solved
+    for implicitly, as their time constants may be far below a period.
 
     Parameters
     ----------
@@ -172,19 +205,21 @@ class ObservedVelocity(EstimatedVelocity):
     cutoff: ArrayLike = 20.0
 
     def begin(self, q: Symbol) -> dict[str, Symbol]:
-        """At rest."""
-        return {"qd_hat": 0 * q, "q_hat": q}
+        """The position."""
+        return {"q_hat": q}
 
     def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
-        """A period of the model under the torque given, then correction by the position; Euler's rule."""
-        v, w = state["qd_hat"], 2 * np.pi * params["cutoff"]
+        """A period of the model under the torque given, then correction by the position."""
+        before, pole = state["qd_hat"], ca.exp(-2 * np.pi * params["cutoff"] * dt)
         M = augmented_mass_matrix(self.arm, q, theta=params["theta"], drive=params["drive"])
-        rest = model_torque(self.arm, q, v, 0 * q, **model_data(params))
-        rest = rest + friction_torque(self.arm, q, v, width=FRICTION_WIDTH, friction=params["friction"])
-        v = v + dt * factorize(M).solve(state["tau_given"] - rest)
-        x = state["q_hat"] + dt * v
+        rest = model_torque(self.arm, q, before, 0 * q, **model_data(params))
+        rest = rest + friction_torque(self.arm, q, before, width=FRICTION_WIDTH, friction=params["friction"])
+        D = secant_damping(self.arm, q, before, params)
+        # (M + dt D) (v - before) = dt (tau - rest): linearly implicit
+        v = before + dt * factorize(M + dt * D).solve(state["tau_given"] - rest)
+        x = state["q_hat"] + dt / 2 * (before + v)
         wrong = q - x
-        return {"qd_hat": v + dt * w * w * wrong, "q_hat": x + dt * 2 * w * wrong}
+        return {"qd_hat": v + (1 - pole) ** 2 / dt * wrong, "q_hat": x + (1 - pole**2) * wrong}
 
     def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
         """Torques until the next sample."""

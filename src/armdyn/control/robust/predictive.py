@@ -21,30 +21,35 @@ from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Velocity below which dry friction fades out of nominal torques [rad/s or m/s].
 FRICTION_WIDTH = 0.05
-# DAQP's sign of an optimal solution.
-OPTIMAL = 1
+# DAQP's sign of an optimal solution, and its marks of bounds that hold and of those that may yield.
+OPTIMAL, HARD, SOFT = 1, 0, 8
+# Stands for bounds that are not there.
+FAR = 1e30
 
 
 class Problem(NamedTuple):
-    """Minimise du' H du / 2 + f' du, bounds on du (N n,) and on G du (N n,), positions after each period."""
+    """Minimise du' H du / 2 + f' du, bounds on du (N n,) and on G du (N n + n,): positions, and where braking ends."""
 
     H: NDArray
     f: NDArray
     G: NDArray
-    lower: NDArray  # (2 N n,): of du, then of G du
+    lower: NDArray  # (2 N n + n,): of du, then of G du
     upper: NDArray
+    end: tuple[NDArray, NDArray]  # velocities after the horizon (n,) without du, and what du adds to them (n, N n)
 
 
 class PredictiveControl:
     """Linear time-varying predictive control: a controller for `simulate`, one QP per sample.
 
-    The arm is linearised along the motion, x(k + 1) = A(k) x(k) + B(k) du(k), x being the errors and du the torques
-    besides those of the motion. Over `horizon` periods the sum of x' Q x + du' R du, and then what Riccati's equation
-    says of the rest of the motion, is least, while torques and positions stay within limits. Where no limit acts these
-    are exactly the torques of the finite-horizon regulator.
+    The arm, rotors, motor damping and viscous friction included, is linearised along the motion, x(k + 1) = A(k) x(k) +
+    B(k) du(k), x being the errors and du the torques besides those of the motion. Over `horizon` periods the sum of
+    x' Q x + du' R du, and then what Riccati's equation says of the rest of the motion, is least, while torques and
+    positions stay within limits. Where no limit acts these are exactly the torques of the finite-horizon regulator.
 
-    A QP that has no solution (an arm beyond its limits of position) keeps the last torques that were safe, and says so:
-    in `notes`, and by a warning at the first time.
+    Limits of position also hold where joints that brake with all torque left would come to rest after the horizon:
+    q + qd² / (2 a) <= upper, a = (effort - nominal) / inertia, by its tangent at the velocity that the last sample
+    predicted. Where no torques keep the limits of position (an arm beyond them, or too fast for its drives), those are
+    taken that exceed them least, which is said in `notes`, and by a warning at the first time.
 
     Parameters
     ----------
@@ -92,7 +97,7 @@ class PredictiveControl:
         self.R = bryson(joint_numbers(torque, arm.n, "PredictiveControl: torque", "torques > 0"))
         self._along(reference)
         self.notes: list[str] = []
-        self._safe = np.zeros(arm.n)
+        self._end_velocity = np.zeros(arm.n)
 
     def _along(self, reference: Trajectory) -> None:
         """The motion, its torques and its linear models, to the end and a horizon of rest beyond."""
@@ -103,8 +108,11 @@ class PredictiveControl:
         qd, qdd = (np.where(rest[:, None], 0.0, x) for x in (qd, qdd))
         self.motion = JointMotion(q, qd, qdd)
         self.nominal = np.asarray(joint_torque(self.arm, q, qd, qdd, width=FRICTION_WIDTH))
-        linear = linearize(self.arm, q, qd, qdd)
+        linear = linearize(self.arm, q, qd, qdd, model="full")
         self.A, self.B = discretize(linear.A, linear.B, 1 / self.rate)
+        # Decelerations that are left besides the motion's torques.
+        inertia = np.diagonal(linear.M, axis1=-2, axis2=-1)
+        self.braking = np.maximum(self.effort - np.abs(self.nominal), 0.0) / inertia
         self.regulator = finite_horizon_lqr(self.A, self.B, self.Q, self.R)
 
     def problem(self, k: int, x: NDArray) -> Problem:
@@ -124,25 +132,41 @@ class PredictiveControl:
         H = G.T @ weighted + np.kron(np.eye(N), self.R)
         q = self.motion.q[np.minimum(k + 1 + np.arange(N), len(self.motion.q) - 1)]
         ahead, tau = q + free[:, :n], self.nominal[k : k + N]
+        last = min(k + N, len(self.motion.q) - 1)
+        end = self.motion.qd[last] + free[-1, n:], forced[-1, n:].reshape(n, N * n)
+        rows, low, high = self._brakes(self.braking[last], ahead[-1], forced[-1, :n].reshape(n, N * n), *end)
         return Problem(
-            (H + H.T) / 2, weighted.T @ free.ravel(), forced[:, :n].reshape(N * n, N * n),
-            np.concatenate([(-self.effort - tau).ravel(), (self.lower - ahead).ravel()]),
-            np.concatenate([(self.effort - tau).ravel(), (self.upper - ahead).ravel()]),
+            (H + H.T) / 2, weighted.T @ free.ravel(), np.vstack([forced[:, :n].reshape(N * n, N * n), rows]),
+            np.concatenate([(-self.effort - tau).ravel(), (self.lower - ahead).ravel(), low]),
+            np.concatenate([(self.effort - tau).ravel(), (self.upper - ahead).ravel(), high]), end,
         )  # fmt: skip
+
+    def _brakes(
+        self, braking: NDArray, q: NDArray, q_by_du: NDArray, qd: NDArray, qd_by_du: NDArray
+    ) -> tuple[NDArray, NDArray, NDArray]:
+        """Rows and bounds of du for q +- qd² / (2 braking) within limits, tangents at the velocity predicted before."""
+        speed, can = self._end_velocity, braking > 0
+        time = np.where(can, np.abs(speed), 0.0) / np.where(can, braking, 1.0)
+        beyond, at = time * np.abs(speed) / 2, q + time * qd
+        low = np.where(can & (speed < 0), self.lower - beyond - at, -FAR)
+        high = np.where(can & (speed > 0), self.upper + beyond - at, FAR)
+        return q_by_du + time[:, None] * qd_by_du, low, high
 
     def __call__(self, t: float, q: NDArray, qd: NDArray, ref: Reference) -> NDArray:
         """Torques (n,) at one sample."""
         k = min(round(t * self.rate), len(self.A) - self.horizon)
         x = np.concatenate([q - self.motion.q[k], qd - self.motion.qd[k]])
-        H, f, G, lower, upper = self.problem(k, x)
-        far = 1e30
-        du, _, flag, _ = self.solve(H, f, G, np.minimum(upper, far), np.maximum(lower, -far))
+        H, f, G, lower, upper, (end, end_by_du) = self.problem(k, x)
+        bounds, sense = (np.minimum(upper, FAR), np.maximum(lower, -FAR)), np.full(len(upper), HARD, np.int32)
+        du, _, flag, _ = self.solve(H, f, G, *bounds, sense)
         if flag != OPTIMAL:
-            self._say(f"no torques keep the limits at t = {t:.4g} s; the last safe ones are kept")
-            return self._safe
-        tau = self.nominal[k] + du[: self.arm.n]
-        self._safe = np.clip(tau, -self.effort, self.effort)
-        return self._safe
+            self._say(
+                f"no torques keep the limits of position at t = {t:.4g} s; those that exceed them least are taken"
+            )
+            sense[len(f) :] = SOFT
+            du, _, flag, _ = self.solve(H, f, G, *bounds, sense)
+        self._end_velocity = end + end_by_du @ du
+        return np.clip(self.nominal[k] + du[: self.arm.n], -self.effort, self.effort)
 
     def _say(self, what: str) -> None:
         if not self.notes:
