@@ -67,8 +67,8 @@ class GravityPD(PD):
         tau = kp (q_ref - q) + kd (qd_ref - qd) + g(q)
 
     In continuous time and with the right g, every set point is globally asymptotically stable for any kp, kd > 0
-    (Takegaki and Arimoto 1981). Sampled at periods dt the gains must be small for the arm's least inertia: errors grow
-    where some eigenvalue of M^-1 (kd dt + kp dt² / 2) exceeds 2, which `simulate` checks; moving references leave an error, since inertia and friction are not compensated.
+    (Takegaki and Arimoto 1981). Sampled at periods dt, a joint of inertia J needs kd dt < 2 J and kp dt < 2 kd, an arm
+    eigenvalues of M^-1 kd dt below 2 in all its poses, which `simulate` checks; moving references leave an error, since inertia and friction are not compensated.
 
     Parameters
     ----------
