@@ -68,7 +68,8 @@ class GravityPD(PD):
 
     In continuous time and with the right g, every set point is globally asymptotically stable for any kp, kd > 0
     (Takegaki and Arimoto 1981). Sampled at periods dt, a joint of inertia J needs kd dt < 2 J and kp dt < 2 kd, an arm
-    eigenvalues of M^-1 kd dt below 2 in all its poses, which `simulate` checks; moving references leave an error, since inertia and friction are not compensated.
+    eigenvalues of M^-1 kd dt below 2 in all its poses, which `simulate` checks. Moving references leave an error, since
+    inertia and friction are not compensated.
 
     Parameters
     ----------
