@@ -9,7 +9,7 @@ from armdyn.control.laws.integral import Integral, pid
 from armdyn.control.laws.momentum import DisturbanceObserver
 from armdyn.control.laws.pd import PD, FeedforwardPD, GravityPD
 from armdyn.control.laws.wrapped import FrictionFeedforward
-from armdyn.control.protocol import Law
+from armdyn.control.protocol import Law, Reference
 from armdyn.errors import ShapeError
 from armdyn.identification.logs.log import Log
 from armdyn.model.joint import Friction
@@ -69,6 +69,14 @@ def test_overcompensated_friction_comes_to_rest(planar, swing):
 def test_pid_removes_what_gravity_leaves(planar):
     law = pid(planar, KP, [400.0, 100.0], KD)
     assert final(simulate(planar, law, [0.4, 0.3], 8.0, 500, q0=[0.4, 0.3], qd0=[0, 0])) < 1e-4
+
+
+def test_an_integral_keeps_to_both_limits(planar):
+    law, zero = pid(planar, KP, [400.0, 100.0], KD, limit=[15.0, 4.0]), np.zeros(2)
+    for sign in (1.0, -1.0):
+        ref = Reference(np.full(2, sign), zero, zero)
+        tau, _ = law.step(planar, law.params, law.init(), zero, zero, ref, 1e-3)
+        assert tau.tolist() == [15.0 * sign, 4.0 * sign]
 
 
 def test_the_integral_does_not_wind_up(planar):

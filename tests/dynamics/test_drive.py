@@ -42,6 +42,14 @@ def test_drive_torque_by_hand():
     np.testing.assert_allclose(armdyn.augmented_mass_matrix(arm, [0.7]), [[0.01 + 0.5]])
 
 
+def test_a_balancer_by_hand():
+    body = armdyn.Link("link", armdyn.Inertia.from_com(1.0, [0.1, 0, 0]))
+    drive = Drive(balance=((1, 3.0, -2.0), (2, 0.5, 0.7)))
+    arm = armdyn.Arm((armdyn.Joint("joint", drive=drive),), (body,))
+    expected = 3.0 * np.cos(0.4) - 2.0 * np.sin(0.4) + 0.5 * np.cos(0.8) + 0.7 * np.sin(0.8)
+    np.testing.assert_allclose(armdyn.drive_torque(arm, [0.4], [2.0], [-1.5]), [expected], rtol=1e-12)
+
+
 def test_coupled_drives_conserve_power(dressed):
     """Motors and joints: G from joints to motors moves velocities, its transpose moves torques back."""
     arm, rng = dressed("RRR", coupled=True), np.random.default_rng(1)

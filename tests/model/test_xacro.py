@@ -111,6 +111,17 @@ def test_endless_expressions_end(tmp_path, monkeypatch):
         armdyn.load(write(tmp_path / "bad.xacro", '<link name="${2**2**40}"/>'))
 
 
+def test_memory_is_bounded(tmp_path, monkeypatch):
+    """A text of 700 MB in a process that may take 500."""
+    monkeypatch.setattr("armdyn.model.xacro.MOST_BYTES", 500_000_000)
+    small, large = (
+        write(tmp_path / f"{n}.xacro", f"""<link name="${{len('x' * {n})}}"/>""") for n in (7_000, 700_000_000)
+    )
+    assert b"7000" in expand_xacro(small)
+    with pytest.raises(ReadError, match=r"evaluating expression|ended .memory or time"):
+        expand_xacro(large)
+
+
 def test_nothing_of_the_current_folder_is_imported(tmp_path, monkeypatch):
     """Python looks for modules where it is started; a downloaded folder may hold one of any name."""
     path = write(tmp_path / "a.xacro", LINKS)

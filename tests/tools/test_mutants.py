@@ -1,15 +1,20 @@
-"""The list of mutants: every edit still applies and compiles, and by night all are killed."""
+"""The list of mutants: every edit still applies and compiles, enough of every area, and by night all are killed."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
+AREAS = (
+    *("memory pool", "native calls", "guards and limits", "contact", "observers", "xacro", "MJCF", "C printer"),
+    *("Newton-Euler", "Coriolis", "friction", "regressors", "drives", "elastic", "adaptive"),
+)
 
 
 def load() -> Any:
@@ -39,6 +44,13 @@ def test_every_test_exists() -> None:
     for test in {test for mutant in MUTANTS for test in mutant.tests}:
         file, _, name = test.partition("::")
         assert f"def {name.partition('[')[0]}(" in (ROOT / file).read_text(), test
+
+
+def test_no_area_is_forgotten() -> None:
+    counts = Counter(mutant.area for mutant in MUTANTS)
+    assert set(counts) == set(AREAS)
+    assert min(counts.values()) >= 3
+    assert len(MUTANTS) >= 60
 
 
 def mutant(**fields: Any) -> Any:

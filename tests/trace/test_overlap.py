@@ -153,6 +153,14 @@ def test_an_out_of_another_shape_is_rejected(
     assert np.all(out == 7.0)
 
 
+def test_rows_of_out_that_overlap_get_the_later_sample(random_arm: Callable[..., Any]) -> None:
+    arm, q = random_arm("RPR"), np.random.default_rng(1).normal(size=(50, 3))
+    want = armdyn.inverse_dynamics(arm, q, q, q)
+    store = np.zeros(52)
+    armdyn.inverse_dynamics(arm, q, q, q, out=np.lib.stride_tricks.as_strided(store, (50, 3), (8, 8)))
+    np.testing.assert_array_equal(store, [*want[:, 0], *want[-1, 1:]])
+
+
 def test_rows_of_out_at_one_place_get_the_last_sample(random_arm: Callable[..., Any]) -> None:
     arm, q = random_arm("RPR"), np.random.default_rng(0).normal(size=(50, 3))
     one = np.empty((1, 3))

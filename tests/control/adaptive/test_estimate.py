@@ -141,6 +141,9 @@ def test_the_estimate_stays_in_its_box(payload, loaded, swing):
     phi = simulate(loaded, law, motion(swing), rate=1000).states["phi"]
     assert phi.min() >= 0.0
     assert phi.max() == 1.0
+    law = SlotineLi(payload, 8.0, [60.0, 15.0], 20.0, start=5.0, lower=4.0)  # above the true mass
+    phi = simulate(loaded, law, motion(swing), rate=1000).states["phi"]
+    assert phi.min() == 4.0
 
 
 def test_leak_and_dead_zone_hold_the_estimate_back(payload, loaded, swing):
@@ -278,6 +281,20 @@ def test_a_singular_estimate_rests_and_is_flagged(payload, loaded):
     assert state["singular"][0] == 1
     assert state["phi"][0] == -20.0
     assert np.isfinite(tau).all()
+
+
+def test_a_step_to_a_singular_estimate_is_not_taken(payload):
+    """From a possible mass, adapting so strongly that the next one were negative: the estimate rests where it was."""
+    law = Craig(payload, 100.0, 20.0, 10.0, 1e6, start=1.0)
+    moving = {"q_last": np.zeros(2), "qd_last": np.ones(2), "started": np.ones(1)}
+    flagged = []
+    for sign in (1.0, -1.0):
+        ref = armdyn.Reference(*np.full((3, 2), sign))
+        _, after = law.step(law.arm, law.params, {**law.init(), **moving}, *np.zeros((2, 2)), ref, 0.001)
+        flagged.append(bool(after["singular"][0]))
+        assert (after["phi"][0] == 1.0) == flagged[-1]
+        assert flagged[-1] or after["phi"][0] > 1.0
+    assert sorted(flagged) == [False, True]
 
 
 # -- one text, and what is rejected -------------------------------------------------------------------------

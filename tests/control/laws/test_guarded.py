@@ -48,6 +48,16 @@ def test_torques_are_limited(planar):
     assert np.allclose(steps(Guarded(PD(planar, 1e3, 1.0), limit=[50.0, 20.0]), [[0, 2.0]])[0][0], [50.0, -20.0])
 
 
+def test_torques_that_are_no_numbers_are_not_exerted(planar):
+    """Infinity of one joint, and what is left where infinities cancel: zero there, the other joint goes on."""
+    law = Guarded(PD(planar, [1e308, 10.0], [1e308, 1.0]), limit=50.0)
+    zero = np.zeros(2)
+    for velocity in (0.0, 100.0):
+        ref = Reference(np.array([100.0, 1.0]), np.array([-velocity, 0.0]), zero)
+        tau, _ = law.step(planar, law.params, law.init(), zero, zero, ref, 0.001)
+        assert tau.tolist() == [0.0, 10.0]
+
+
 def test_a_reference_that_jumps_meets_the_limits_and_settles(planar):
     lifted = planar.with_gravity([0, 0, 0])
     law = Guarded(PD(lifted, [400.0, 100.0], [80.0, 15.0]), limit=[60.0, 15.0])

@@ -135,6 +135,16 @@ def test_reactions(arm, swing, reaction):
         assert (run.states["residual"] * run.qd)[hit + 100].sum() > 0  # it goes where it is pushed
 
 
+def test_reflexes_add_the_residual(arm):
+    """Gravity and the residual times the gain, once a hit was noticed, whatever the law wants."""
+    law, rng = watched(arm, "reflex", reflex=[0.5, 2.0]), np.random.default_rng(1)
+    q, qd, p_hat, far = rng.normal(size=(4, 2))
+    state = {**law.init(), "p_hat": p_hat, "watching": np.ones(1), "detected": np.ones(1)}
+    tau, after = law.step(arm, law.params, state, q, qd, Reference(q + far, qd, 0 * q), 1e-3)
+    assert np.abs(after["residual"]).min() > 0.1
+    assert np.allclose(tau, armdyn.gravity_torque(arm, q) + [0.5, 2.0] * after["residual"], rtol=1e-10)
+
+
 def test_thresholds_and_delays():
     assert detection_delay(25.0, 20.0) == np.inf
     slow, quick = (detection_delay(5.0, 20.0, bandwidth) for bandwidth in (5.0, 20.0))

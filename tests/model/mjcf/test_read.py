@@ -9,7 +9,7 @@ import armdyn
 from armdyn.errors import ArmdynWarning, ModelError, ReadError
 
 mujoco = pytest.importorskip("mujoco")
-from armdyn.model.mjcf.source import compile_mjcf  # noqa: E402
+from armdyn.model.mjcf.source import compile_mjcf, included_files  # noqa: E402
 
 # Classes, an include, angles in degrees, Euler angles, an anchor off the body's origin, a `ref`, a spring, two joints
 # on one body, a geometry as the only source of inertia, a welded tool and a gripper with an equality.
@@ -202,6 +202,17 @@ def test_what_is_no_serial_arm_is_rejected(tmp_path, body, message):
     path.write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     with pytest.raises((ModelError, ReadError), match=message):
         armdyn.load(path)
+
+
+def test_endless_includes_are_rejected(tmp_path):
+    """Files that include one another are read once, and not more of them than a robot can need."""
+    text = '<mujoco><worldbody/><include file="{}.xml"/></mujoco>'
+    for k in range(120):
+        (tmp_path / f"{k}.xml").write_text(text.format(k + 1))
+    with pytest.raises(ReadError, match="includes more than 100 files; not a robot"):
+        included_files(tmp_path / "0.xml")
+    (tmp_path / "3.xml").write_text(text.format(0))
+    assert len(included_files(tmp_path / "0.xml")) == 4
 
 
 def test_a_tie_between_joints_of_the_chain_is_rejected(model):

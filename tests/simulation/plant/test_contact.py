@@ -11,7 +11,9 @@ from armdyn import Arm, Inertia, Joint, Link, Plant, forward_kinematics, link_po
 from armdyn.control.laws.pd import PD
 from armdyn.errors import ModelError
 from armdyn.shapes.obstacles import Box, HalfSpace, Sphere
-from armdyn.simulation.plant.contact import TIP, Contact, EndStops, wrench_at_tip
+from armdyn.simulation.plant.contact import TIP, Contact, EndStops, surface_force, wrench_at_tip
+from armdyn.spatial.rotation import from_axis_angle
+from armdyn.spatial.transform import transform
 
 FLOOR = HalfSpace(np.array([0.0, 0.0, 1.0]), 0.0)
 UP, SIDE = np.array([0.0, 0.0, 1.0]), np.array([1.0, 0.0, 0.0])
@@ -105,6 +107,32 @@ def test_friction_brakes_a_sliding_block_as_coulomb_says():
     push = lambda t, q, qd, ref: [-20.0 - 200 * qd[0], 0.0]  # noqa: E731
     result = simulate(plant, push, [0.0, 0.0], 0.2, 2000, q0=[-20.0 / 1e4, 0.0], qd0=[0.0, 1.0])
     assert result.qd[-1, 1] == pytest.approx(1.0 - 3.0 * 0.2, abs=2e-3)
+
+
+def force(obstacle, p, v, stiffness=1e4, damping=0.5, friction=0.3, slip=0.01):
+    """On a point at p that moves with v."""
+    contact = Contact([obstacle], stiffness, damping, friction, slip)
+    (kind,), (row,) = contact.kinds, contact.rows
+    return np.array(ca.evalf(surface_force(kind, ca.SX(row), ca.SX(p), ca.SX(v)))).ravel()
+
+
+def test_friction_acts_along_the_surface():
+    """The formula of the page for a point that slides and presses at once."""
+    v, pressed = np.array([0.3, -0.4, -0.2]), 1e4 * 1e-3 * (1 + 0.5 * 0.2)
+    sliding = 0.3 * pressed * v[:2] / np.sqrt(0.25 + 1e-4)
+    assert np.allclose(force(FLOOR, [0.0, 0.0, -1e-3], v), [*-sliding, pressed], rtol=1e-12)
+
+
+def test_a_turned_box_pushes_along_its_own_axes():
+    """Out of the nearest wall, one with an edge turned by 30 degrees about z and 20 about x."""
+    R = from_axis_angle([0, 0, 1], np.pi / 6) @ from_axis_angle([1, 0, 0], np.pi / 9)
+    centre, size = np.array([0.1, -0.2, 0.3]), np.array([0.4, 0.6, 0.8])
+    box = Box(transform(R, centre), size)
+    for axis, sign in ((0, 1), (1, -1), (2, 1)):
+        local = np.array([0.02, 0.03, 0.04])
+        local[axis] = sign * (size[axis] / 2 - 1e-3)
+        assert np.allclose(force(box, centre + R @ local, np.zeros(3)), sign * 10.0 * R[:, axis], rtol=1e-9, atol=1e-9)
+        assert not force(box, centre + R @ (3 * local), np.zeros(3)).any()
 
 
 def test_end_stops_hold_a_joint_and_give_energy_back():

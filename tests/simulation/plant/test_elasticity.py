@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -10,7 +11,7 @@ from armdyn import Drive, Elasticity, Friction, Plant, simulate
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.pd import PD
 from armdyn.errors import ModelError
-from armdyn.simulation.plant.elasticity import resonances
+from armdyn.simulation.plant.elasticity import resonances, spring_torque
 from armdyn.simulation.plant.payload import PickUp
 
 MASS, ROTOR = 2.0, 0.5
@@ -171,6 +172,14 @@ def test_inside_the_play_nothing_is_transmitted(geared):
     assert (np.diff(result.qd[:, 0]) >= -1e-12).all()
     p = MASS * result.qd[:, 0] + ROTOR * result.states["rotor_qd"][:, 0]
     assert p == pytest.approx(F * result.t, rel=1e-11)
+
+
+def test_teeth_push_and_never_pull():
+    """Either side of the play, with a damper that would hold back what springs apart."""
+    stretch, rate = ca.SX([0.02, 0.02, -0.02, -0.02, 0.004]), ca.SX([1.0, -100.0, -1.0, 100.0, 100.0])
+    spring = ca.SX([[1e3, 5.0, 0.01]])
+    found = [float(ca.evalf(spring_torque(stretch[k], rate[k], spring, plays=True))) for k in range(5)]
+    assert found == pytest.approx([1e3 * 0.015 + 5.0, 0.0, -1e3 * 0.015 - 5.0, 0.0, 0.0], abs=1e-12)
 
 
 def test_stuck_rotors_let_their_links_swing(block):

@@ -133,8 +133,32 @@ def test_wrong_arrays_are_named_as_ever(random_arm: Callable[..., Any]) -> None:
         armdyn.inverse_dynamics(arm, q, qd[:4], qdd)
     with pytest.raises(ShapeError, match=r"expected qd of shape \(\.\.\., 3\)"):
         armdyn.inverse_dynamics(arm, q, qd[:, :2], qdd)
+    with pytest.raises(ShapeError, match=r"expected qd of shape \(\.\.\., 3\)"):
+        armdyn.inverse_dynamics(arm, q, np.ones((5, 2)), qdd)  # dense: the native entry looks at it
     with pytest.raises(TypeError, match="unknown argument 'speed'"):
         armdyn.inverse_dynamics(arm, q, qd, qdd, speed=1)
+
+
+def test_other_numbers_are_converted(random_arm: Callable[..., Any]) -> None:
+    """Whatever the native entry cannot read as it lies: other types, gaps, other byte orders, lists."""
+    arm, (q, qd, qdd) = random_arm("RPR"), states(3, 20)
+    q = np.round(10 * q)
+    want = armdyn.inverse_dynamics(arm, q, qd, qdd)
+    gaps = np.zeros((20, 6))
+    gaps[:, ::2] = q
+    others = (q.astype(int), q.astype(np.float32), q.astype(">f8"), gaps[:, ::2], np.asfortranarray(q), q.tolist())
+    for other in others:
+        np.testing.assert_array_equal(armdyn.inverse_dynamics(arm, other, qd, qdd), want)
+
+
+def test_a_read_only_result_is_rejected(random_arm: Callable[..., Any]) -> None:
+    arm, args = random_arm("RPR"), states(3, 5)
+    want = armdyn.inverse_dynamics(arm, *args)
+    out = np.zeros_like(want)
+    out.flags.writeable = False
+    with pytest.raises(ShapeError, match="out for tau is read-only"):
+        armdyn.inverse_dynamics(arm, *args, out=out)
+    assert not out.any()
 
 
 def test_no_reference_is_lost_or_kept(random_arm: Callable[..., Any]) -> None:
@@ -150,10 +174,10 @@ def test_no_reference_is_lost_or_kept(random_arm: Callable[..., Any]) -> None:
         armdyn.linearize(arm, *args)
     after = [sys.getrefcount(x) for x in objects]
     assert max(b - a for a, b in zip(before, after, strict=True)) < 50
-    result = armdyn.inverse_dynamics(arm, *args)
-    gone = weakref.ref(result)
-    del result
-    assert gone() is None
+    results = [armdyn.inverse_dynamics(arm, *args), *armdyn.linearize(arm, *args)]
+    gone = [weakref.ref(result) for result in results]
+    del results
+    assert [reference() for reference in gone] == [None] * len(gone)
 
 
 def test_other_threads_run_meanwhile(random_arm: Callable[..., Any]) -> None:

@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -174,6 +175,38 @@ def test_outputs_may_overlap_inputs(any_compiler: str, tmp_path: Path) -> None:
     np.testing.assert_allclose(qdd, want, rtol=1e-12)
 
 
+@armdyn.traced(x="2", returns={"y": "6", "x": "2"})
+def edges(subject: Any, x: Any) -> Any:
+    """Every comparison, the sign, and inputs that are results."""
+    a, b = x[0], x[1]
+    chosen = [ca.if_else(test, 1, 0) for test in (a < b, a <= b, a == b, a != b)]
+    return ca.vertcat(*chosen, ca.sign(a), ca.if_else(a <= b, a, b)), x[::-1]
+
+
+@pytest.fixture(scope="module")
+def edges_in_c(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    compiler = shutil.which("gcc") or shutil.which("clang") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("needs a C compiler, and none is installed")
+    return load_library(armdyn.c_code(edges, Pair(), tmp_path_factory.mktemp("edges"), prefix="pair"), compiler)
+
+
+def test_edges_of_comparisons(edges_in_c: ctypes.CDLL) -> None:
+    """Equal numbers, zeros of both signs, infinities and NaN: as IEEE 754 and Python compare them."""
+    values = [-1.0, -0.0, 0.0, 1.0, np.inf, -np.inf, np.nan]
+    for a, b in product(values, values):
+        x, y, back = np.array([a, b]), np.empty(6), np.empty(2)
+        edges_in_c.pair_edges(pointer(x), pointer(y), pointer(back))
+        np.testing.assert_array_equal(y[:5], [a < b, a <= b, a == b, a != b, np.sign(a)])
+        np.testing.assert_array_equal(y[5], a if a <= b else b)
+
+
+def test_results_that_are_inputs_may_overlap_them(edges_in_c: ctypes.CDLL) -> None:
+    x, y = np.array([1.0, 2.0]), np.empty(6)
+    edges_in_c.pair_edges(pointer(x), pointer(y), pointer(x))
+    assert x.tolist() == [2.0, 1.0]
+
+
 def test_theta_may_stay_an_argument(any_compiler: str, tmp_path: Path) -> None:
     arm = armdyn.arms.planar2()
     code = armdyn.c_code(armdyn.inverse_dynamics, arm, tmp_path, prefix="adaptive", inputs=["theta"])
@@ -261,6 +294,7 @@ def test_options_select_a_variant(tmp_path: Path) -> None:
     ("value", "double", "single"),
     [
         (0.1, "0.1", "0.1f"),
+        (1 / 3, "0.3333333333333333", "0.33333334f"),
         (-3.0, "-3.0", "-3.0f"),
         (1e-300, "1e-300", "0.0f"),
         (1e300, "1e+300", "INFINITY"),
