@@ -219,3 +219,51 @@ def test_a_tie_between_joints_of_the_chain_is_rejected(model):
     model.write_text(MODEL.replace('joint1="left" joint2="right"', 'name="tie" joint1="turn" joint2="lift"'))
     with pytest.raises(ModelError, match="equality 'tie' ties lift, turn of the chain"):
         armdyn.load(model, tip="tool")
+
+
+OPTIONS = {
+    "gravity": ('<option><flag gravity="disable"/></option>', "", ['<flag gravity="disable"/>: the arm has none']),
+    "spring": ('<option><flag spring="disable"/></option>', "", ['<flag spring="disable"/>: the arm has none']),
+    "damper": (
+        '<option><flag damper="disable"/></option>',
+        'damping="0.1"',
+        ["<flag damper", "add 0.9 to its damping"],
+    ),
+    "frictionloss": ('<option><flag frictionloss="disable"/></option>', "", ['<flag frictionloss="disable"/>']),
+    "constraint": ('<option><flag constraint="disable"/></option>', "", ["the arm has no frictionloss"]),
+    "two flags": ('<option><flag gravity="disable" damper="disable"/></option>', "", ["<flag gravity", "<flag damper"]),
+    "actuators": ("", 'armature="0.2" damping="0.1"', ["add 1.8 to its armature", "add 0.9 to its damping"]),
+    "none": ("", "", []),
+}
+OPTIONED = """<mujoco>{option}<worldbody><body name="l0" pos="0 0 0.2"><joint name="j0" axis="0 1 0" damping="0.3"
+armature="0.5" frictionloss="0.4"/><inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+<body name="l1" pos="0.3 0 0"><joint name="j1" axis="0 1 1" stiffness="5" springref="20" damping="0.2"/>
+<inertial pos="0.1 0 0.1" mass="1" diaginertia="0.1 0.1 0.1"/></body></body></worldbody>
+<actuator><motor joint="j0" gear="3" {actuator}/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_options_and_actuators_count(tmp_path, name):
+    """All torques are those of `mj_inverse`, friction included, and what is unusual is noted."""
+    option, actuator, words = OPTIONS[name]
+    path = tmp_path / "a.xml"
+    path.write_text(OPTIONED.format(option=option, actuator=actuator))
+    arm = armdyn.load(path)
+    m = mujoco.MjModel.from_xml_path(str(path))
+    d = mujoco.MjData(m)
+    for q, qd, qdd in np.random.default_rng(0).uniform(-1, 1, (10, 3, 2)):
+        d.qpos[:], d.qvel[:], d.qacc[:] = q, qd, qdd
+        mujoco.mj_inverse(m, d)
+        # Soft constraints are Coulomb friction in MuJoCo; their force is added as a perfect one.
+        coulomb = [0.0 if name in ("frictionloss", "constraint") else 0.4, 0.0] * np.sign(qd)
+        rigid = d.qfrc_inverse + d.qfrc_constraint
+        np.testing.assert_allclose(rigid + coulomb, armdyn.joint_torque(arm, q, qd, qdd), rtol=0, atol=1e-12)
+    for word in words:
+        assert any(word in note for note in arm.notes), word
+    assert bool(arm.notes) == bool(words)
+
+
+@pytest.mark.parametrize("medium", ['density="1000"', 'viscosity="0.5" wind="1 0 0"'])
+def test_a_medium_is_noted(tmp_path, medium):
+    (tmp_path / "a.xml").write_text(OPTIONED.format(option=f"<option {medium}/>", actuator=""))
+    assert any("forces of the medium are left out" in note for note in armdyn.load(tmp_path / "a.xml").notes)

@@ -110,3 +110,66 @@ def test_what_mjcf_cannot_hold_is_listed():
     friction = armdyn.Friction(viscous=1.0, coulomb=0.5, static=0.8, load=0.1)
     joints = [replace(arm.joints[0], friction=friction), *arm.joints[1:]]
     assert any("load" in line and "static" in line for line in not_held(arm.with_joints(joints), ".xml"))
+
+
+PART = """<mujocoinclude><body name="b{k}" pos="0.1 0 0.2">
+<inertial pos="0.1 0.02 0" mass="{k}" diaginertia="0.1 0.2 0.25"/>
+<joint name="j{k}" axis="0 1 {k}" damping="0.1"/>{inner}</body></mujocoinclude>"""
+# By file: all paths are relative to the main model's folder, as MuJoCo takes them.
+LAYOUTS = {
+    "nested": {"main": "a.xml", "a.xml": "b.xml", "b.xml": ""},
+    "nested thrice": {"main": "a.xml", "a.xml": "parts/b.xml", "parts/b.xml": "parts/c.xml", "parts/c.xml": ""},
+    "through another folder": {"main": "parts/../b.xml", "b.xml": "", "parts/unused.xml": ""},
+    "two slashes": {"main": ".//b.xml", "b.xml": ".//parts/../c.xml", "c.xml": "", "parts/unused.xml": ""},
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("which", ["all", "last"])
+def test_included_files_are_written_however_they_are_reached(tmp_path, monkeypatch, layout, which):
+    """MuJoCo makes of the files that are written the torques that the arm has, and the old files stay."""
+    (tmp_path / "parts").mkdir()
+    files = dict(LAYOUTS[layout])
+    main = tmp_path / "main.xml"
+    main.write_text(f'<mujoco><worldbody><include file="{files.pop("main")}"/></worldbody></mujoco>')
+    for k, (name, include) in enumerate(files.items(), start=1):
+        inner = f"<include file='{include}'/>" if include else ""
+        (tmp_path / name).write_text(PART.format(k=k, inner=inner))
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.xml")}
+    monkeypatch.chdir("/")  # nothing is found by chance
+    arm = armdyn.load(main)
+    factors = np.ones(arm.n) if which == "last" else np.full(arm.n, 1.5)
+    factors[-1] = 2.0
+    new = arm.with_theta(arm.theta * np.repeat(factors, 10))
+    new.save(tmp_path / "out.xml", onto=main)
+    assert largest_difference(tmp_path / "out.xml", new) < 1e-12
+    assert {path: path.read_bytes() for path in before} == before
+
+
+DRIVEN = """<mujoco>{option}<worldbody><body name="b"><joint name="j" axis="0 1 0" damping="0.3" armature="0.5"/>
+<inertial pos="0.1 0 0" mass="1" diaginertia="0.1 0.1 0.1"/></body></worldbody>
+<actuator><motor joint="j" gear="3" armature="0.2" damping="0.1"/></actuator></mujoco>"""
+
+
+def rubbing(arm, viscous, inertia):
+    joint = replace(arm.joints[0], friction=armdyn.Friction(viscous=viscous), drive=armdyn.Drive(rotor_inertia=inertia))
+    return arm.with_joints([joint])
+
+
+def test_joints_are_written_less_what_their_actuators_add(tmp_path):
+    (tmp_path / "in.xml").write_text(DRIVEN.format(option=""))
+    arm = armdyn.load(tmp_path / "in.xml")
+    rubbing(arm, 2.0, 3.0).save(tmp_path / "out.xml", onto=tmp_path / "in.xml")
+    joint = armdyn.load(tmp_path / "out.xml").joints[0]
+    assert (joint.friction.viscous, joint.drive.reflected_inertia) == pytest.approx((2.0, 3.0), abs=1e-12)
+    with pytest.raises(ModelError, match=r"actuators of joint 'j' have a damping of 0\.9, more than the 0\.5"):
+        rubbing(arm, 0.5, 3.0).save(tmp_path / "less.xml", onto=tmp_path / "in.xml")
+    assert not (tmp_path / "less.xml").exists()
+
+
+def test_what_a_flag_disables_is_not_written(tmp_path):
+    (tmp_path / "in.xml").write_text(DRIVEN.format(option='<option><flag damper="disable"/></option>'))
+    arm = armdyn.load(tmp_path / "in.xml")
+    with pytest.raises(ModelError, match=r"MuJoCo makes 0 of the damping 2 of joint 'j'; remove the <flag>"):
+        rubbing(arm, 2.0, 3.0).save(tmp_path / "out.xml", onto=tmp_path / "in.xml")
+    assert not (tmp_path / "out.xml").exists()

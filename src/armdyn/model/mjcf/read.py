@@ -32,7 +32,8 @@ def read_mjcf(
 
     Bodies without joints are part of the body that carries them. Damping is viscous friction, `frictionloss` Coulomb
     friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. What MuJoCo adds besides
-    (tendons, equalities, actuators, gravity compensation) is told in `arm.notes`.
+    (tendons, equalities, actuators, gravity compensation, a medium) is told in `arm.notes`, and so are forces that the
+    file disables.
 
     Parameters
     ----------
@@ -154,7 +155,8 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str) -> Arm:
         joints.append(_joint(bodies, j, T))
         links.append(Link(step.child, _link_inertia(bodies, step.child, moving, branches, notes)))
         T = np.eye(4)
-    gravity = _base_pose(bodies, chain.base)[:3, :3].T @ bodies.model.opt.gravity
+    falls = not is_disabled(bodies.model, "gravity")
+    gravity = _base_pose(bodies, chain.base)[:3, :3].T @ bodies.model.opt.gravity if falls else np.zeros(3)
     return Arm(
         tuple(joints),
         tuple(links),
@@ -211,20 +213,40 @@ def _actuators(m: Any, j: int) -> list[int]:
     return [a for a in range(m.nu) if m.actuator_trntype[a] == joint and m.actuator_trnid[a, 0] == j]
 
 
+def is_disabled(m: Any, *forces: str) -> bool:
+    """Whether the file disables one of these forces: `<flag gravity="disable"/>` and the like."""
+    bits = import_mujoco().mjtDisableBit
+    return any(m.opt.disableflags & int(getattr(bits, f"mjDSBL_{force.upper()}")) for force in forces)
+
+
+def actuator_share(m: Any, j: int) -> dict[str, float]:
+    """Damping and armature that a joint's actuators add to its own: at their shafts, so by the gear squared."""
+    shares = {"damping": 0.0, "armature": 0.0}
+    for a in _actuators(m, j):
+        for name in shares:
+            if hasattr(m, f"actuator_{name}"):  # not in older versions of MuJoCo
+                shares[name] += float(m.actuator_gear[a, 0]) ** 2 * float(getattr(m, f"actuator_{name}")[a])
+    return shares
+
+
 def _friction(m: Any, j: int, where: str) -> Friction:
     dof = m.jnt_dofadr[j]
     if hasattr(m, "dof_dampingpoly") and np.any(m.dof_dampingpoly[dof]):
         raise ModelError(f"{where} has damping that is a polynomial of its velocity; expected one number")
-    return Friction(viscous=float(m.dof_damping[dof]), coulomb=float(m.dof_frictionloss[dof]))
+    viscous = float(m.dof_damping[dof]) + actuator_share(m, j)["damping"]
+    sticks = not is_disabled(m, "frictionloss", "constraint")
+    return Friction(
+        viscous=0.0 if is_disabled(m, "damper") else viscous, coulomb=float(m.dof_frictionloss[dof]) if sticks else 0.0
+    )
 
 
 def _drive(m: Any, j: int, where: str) -> Drive:
     if hasattr(m, "jnt_stiffnesspoly") and np.any(m.jnt_stiffnesspoly[j]):
         raise ModelError(f"{where} has a spring that is a polynomial of its position; expected one number")
-    stiffness = float(m.jnt_stiffness[j])
+    stiffness = 0.0 if is_disabled(m, "spring") else float(m.jnt_stiffness[j])
     rest = float(m.qpos_spring[m.jnt_qposadr[j]]) if stiffness else 0.0
     kp, kv = next(iter(_servos(m, j)), (0.0, 0.0))
-    inertia = float(m.dof_armature[m.jnt_dofadr[j]])
+    inertia = float(m.dof_armature[m.jnt_dofadr[j]]) + actuator_share(m, j)["armature"]
     return Drive(rotor_inertia=inertia, stiffness=stiffness, rest=rest, servo_stiffness=kp, servo_damping=kv)
 
 
@@ -273,6 +295,7 @@ def _notes(bodies: Bodies, chain: Chain) -> list[str]:
                     "moves its joints freely (choose another tip=, or remove it)"
                 )
         notes.append(f"equality '{name}' is left out")
+    notes += _option_notes(m, [j for j, name in enumerate(bodies.joint_names) if name in moving])
     if m.ntendon:
         notes.append(f"{m.ntendon} tendons are left out")
     for step in chain.joints:
@@ -281,6 +304,27 @@ def _notes(bodies: Bodies, chain: Chain) -> list[str]:
     for j, name in enumerate(bodies.joint_names):
         for kp, kv in _servos(m, j) if name in moving else ():
             notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}")
+    return notes
+
+
+def _option_notes(m: Any, joints: list[int]) -> list[str]:
+    """What the file's options and actuators make of the dynamics of joints, and what is left out of it."""
+    forces = ("gravity", "spring", "damper", "frictionloss", "constraint")
+    notes = [f'<flag {force}="disable"/>: the arm has none' for force in forces[:-1] if is_disabled(m, force)]
+    if is_disabled(m, "constraint"):
+        notes.append('<flag constraint="disable"/>: the arm has no frictionloss')
+    if m.opt.density or m.opt.viscosity:
+        medium = f"density {m.opt.density:g}, viscosity {m.opt.viscosity:g}, wind {m.opt.wind.tolist()}"
+        notes.append(f"forces of the medium are left out ({medium})")
+    for j in joints:
+        name, actuators = m.joint(j).name or f"joint{j}", _actuators(m, j)
+        for what, share in actuator_share(m, j).items():
+            if share:
+                notes.append(f"joint '{name}': its actuators add {share:g} to its {what}")
+        if hasattr(m, "actuator_dampingpoly") and m.actuator_dampingpoly[actuators].any():
+            notes.append(f"joint '{name}': damping of its actuators that is a polynomial of velocity is left out")
+        if hasattr(m, "jnt_springyield") and np.any(m.jnt_springyield[j]):
+            notes.append(f"joint '{name}': the yield of its spring is left out")
     return notes
 
 

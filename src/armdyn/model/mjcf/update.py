@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.mjcf.read import Bodies, arm_between
+from armdyn.model.mjcf.read import Bodies, actuator_share, arm_between
 from armdyn.model.mjcf.source import Source, compile_texts, included_files
 from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
 from armdyn.model.urdf.update import reject_other_joints
@@ -52,7 +52,7 @@ class Edit(NamedTuple):
 def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str]) -> None:
     """Write `onto` with inertia, friction, armature and springs of `arm` to `path`; see `write_mjcf`.
 
-    Included files whose numbers change are written beside `path` as `<stem>_<name>`.
+    Included files whose numbers change, and those that include them, are written beside `path` as `<stem>_<name>`.
     """
     main = Path(onto).resolve()
     files = included_files(onto)
@@ -61,11 +61,29 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     old = _same_arm(arm, bodies)
     tags = [tag for file, data in files.items() for tag in start_tags(file, data)]
     edits = [edit for index in range(arm.n) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
+    names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
+    edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
     changed = _apply(files, edits)
-    after = compile_texts(main, {**files, **changed})
+    beside = {main.parent / name: changed[file] for file, name in names.items()}
+    after = compile_texts(main, {**files, **beside, main: changed.get(main, files[main])})
     _check(arm, Bodies(after))
     _warn_of_servos(arm, source, after)
-    _write(Path(path), main, changed, files)
+    _write(Path(path), main, changed.get(main, files[main]), {file.name: data for file, data in beside.items()})
+
+
+def _includes(main: Path, tags: list[Tag]) -> list[tuple[Tag, Path]]:
+    """Every `<include>` and the file that it leads to, however that is spelled; all are relative to the main file."""
+    found = [tag for tag in tags if tag.name == "include"]
+    return [(tag, (main.parent / tag.attributes.get("file", "")).resolve()) for tag in found]
+
+
+def _names(stem: str, main: Path, changed: set[Path], tags: list[Tag]) -> dict[Path, str]:
+    """Names for the included files that change, and for those through which they are included."""
+    includes = _includes(main, tags)
+    renamed = set(changed)
+    while more := {tag.file for tag, file in includes if file in renamed} - renamed:
+        renamed |= more
+    return {file: f"{stem}_{file.name}" for file in sorted(renamed - {main})}
 
 
 def start_tags(file: Path, data: bytes) -> list[Tag]:
@@ -113,8 +131,16 @@ def _joint_edits(
     edits = []
     joint = arm.joints[index]
     new, before = joint_attributes(joint), joint_attributes(old.joints[index])
-    if differ := {name: text([value]) for name, value in new.items() if _differ(value, before[name])}:
-        edits.append(_edit(_find_named(tags, "joint", joint.name, bodies.where), files, differ))
+    share = actuator_share(bodies.model, bodies.joint_names.index(joint.name))
+    if differ := {name: value - share.get(name, 0.0) for name, value in new.items() if _differ(value, before[name])}:
+        for name in share:
+            if differ.get(name, 0.0) < 0:
+                raise ModelError(
+                    f"{bodies.where}: the actuators of joint '{joint.name}' have a {name} of {share[name]:.4g}, more "
+                    f"than the {new[name]:.4g} of the arm; move it from the actuators to the joint"
+                )
+        attributes = {name: text([value]) for name, value in differ.items()}
+        edits.append(_edit(_find_named(tags, "joint", joint.name, bodies.where), files, attributes))
     edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
     link = arm.links[index]
     if not _close(link.inertia, old.links[index].inertia):
@@ -198,13 +224,22 @@ def _close(a: Inertia, b: Inertia) -> bool:
 
 
 def _check(arm: Arm, bodies: Bodies) -> None:
-    """Raise if MuJoCo makes something else of the changed text (`inertiafromgeom`, `settotalmass`, ...)."""
+    """Raise if MuJoCo makes something else of the changed text (`inertiafromgeom`, `settotalmass`, flags, ...)."""
     got = arm_between(bodies, arm.base_name, arm.tip_name)
     for mine, theirs in zip(arm.links, got.links, strict=True):
         if not _close(mine.inertia, theirs.inertia):
             raise ModelError(
                 f"{bodies.where}: MuJoCo changes the inertia of body '{mine.name}' when it compiles; remove "
                 "inertiafromgeom, settotalmass, boundmass, boundinertia and balanceinertia from <compiler>"
+            )
+    for joint, compiled in zip(arm.joints, got.joints, strict=True):
+        wanted, held = joint_attributes(joint), joint_attributes(compiled)
+        if not joint.drive.stiffness:
+            del wanted["springref"]  # of no spring
+        if wrong := [name for name in wanted if _differ(wanted[name], held[name])]:
+            raise ModelError(
+                f"{bodies.where}: MuJoCo makes {held[wrong[0]]:.4g} of the {wrong[0]} {wanted[wrong[0]]:.4g} of joint "
+                f"'{joint.name}'; remove the <flag> in <option> that disables it"
             )
 
 
@@ -226,19 +261,10 @@ def _warn_of_servos(arm: Arm, before: Source, after: Source) -> None:
             )
 
 
-def _write(path: Path, main: Path, changed: dict[Path, bytes], files: dict[Path, bytes]) -> None:
+def _write(path: Path, main: Path, data: bytes, beside: dict[str, bytes]) -> None:
     """Included files that changed first, under names of their own, then the model."""
-    data = changed.get(main, files[main])
-    for file in changed:
-        if file != main:
-            name = f"{path.stem}_{file.name}"
-            write_whole(path.parent / name, changed[file])
-            include = file.relative_to(main.parent).as_posix()
-            data = re.sub(
-                rf"(<include\b[^>]*\bfile\s*=\s*[\"'])(?:\./)?{re.escape(include)}([\"'])".encode(),
-                rb"\g<1>" + name.encode() + rb"\g<2>",
-                data,
-            )
+    for name, included in beside.items():
+        write_whole(path.parent / name, included)
     if path.resolve().parent != main.parent and (b"<include" in data or b"file=" in data):
         warnings.warn(
             f"{path.name}: files that it names (meshes, includes) are looked for beside it, not beside {main.name}",
