@@ -67,7 +67,7 @@ def test_errors_of_what_is_tried_apart_are_told(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process")
 def test_ctrl_c_ends_it(tmp_path):
     path = write(tmp_path / "a.xml", ENDLESS["replicas"])
-    program = f"import armdyn; print('begin', flush=True); armdyn.load({str(path)!r})"
+    program = f"import armdyn, mujoco; print('begin', flush=True); armdyn.load({str(path)!r})"
     process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         assert process.stdout.readline() == b"begin\n"
