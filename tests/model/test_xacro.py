@@ -113,7 +113,7 @@ def test_endless_expressions_end(tmp_path, monkeypatch):
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
     """A text of 700 MB in a process that may take 500."""
-    monkeypatch.setattr("armdyn.model.xacro.MOST_BYTES", 500_000_000)
+    monkeypatch.setattr("armdyn.model.guarded.MOST_BYTES", 500_000_000)
     small, large = (
         write(tmp_path / f"{n}.xacro", f"""<link name="${{len('x' * {n})}}"/>""") for n in (7_000, 700_000_000)
     )

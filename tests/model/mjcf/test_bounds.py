@@ -9,7 +9,9 @@ import pytest
 
 import armdyn
 from armdyn.errors import ReadError
+from armdyn.model.guarded import Failure
 from armdyn.model.mjcf import bounds
+from armdyn.model.mjcf.source import included_files
 
 pytest.importorskip("mujoco")
 
@@ -57,6 +59,23 @@ def test_models_far_larger_than_their_text(tmp_path, name, monkeypatch):
 @pytest.mark.parametrize("name", BOUNDED)
 def test_models_within_bounds_are_read(tmp_path, name):
     assert armdyn.load(write(tmp_path / "a.xml", BOUNDED[name])).joint_names == ("j",)
+
+
+@pytest.mark.parametrize("name", [*HUGE, *ENDLESS])
+def test_what_may_be_endless_is_tried_apart(tmp_path, name, monkeypatch):
+    """No such model is compiled here before the bounded process has given its answer, and none that it cannot give."""
+    tried = []
+
+    def fails(*arguments):
+        tried.append(arguments)
+        raise (TimeoutError, Failure)[len(tried) % 2]
+
+    monkeypatch.setattr(bounds, "run_guarded", fails)
+    path = write(tmp_path / "a.xml", {**HUGE, **ENDLESS}[name])
+    for count in (1, 2):
+        with pytest.raises(ReadError, match="MuJoCo needs more than 4 s or 2 GB"):
+            bounds.require_bounded(path, included_files(path))
+        assert len(tried) == count
 
 
 def test_errors_of_what_is_tried_apart_are_told(tmp_path):
