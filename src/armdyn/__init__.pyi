@@ -200,6 +200,7 @@ from armdyn.model.joint import Drive as Drive
 from armdyn.model.joint import Friction as Friction
 from armdyn.model.joint import Joint as Joint
 from armdyn.model.joint import Limits as Limits
+from armdyn.model.mechanism import Frame as Frame
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.report.modes import plot_modes as plot_modes

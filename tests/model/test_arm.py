@@ -105,7 +105,7 @@ def test_payload_at_the_tip_or_on_the_last_link():
         (lambda arm: arm.with_payload(np.nan), "not physically consistent: unknown parameters"),
         (lambda arm: arm.with_payload(1.0, (0, 0)), "centre of mass"),
         (lambda arm: arm.with_payload(1.0, (0, 0, 0), np.diag([1, 1, 3])), "triangle"),
-        (lambda arm: arm.with_payload(1.0, frame="base"), "unknown frame 'base'; expected one of tip, link"),
+        (lambda arm: arm.with_payload(1.0, frame="base"), "has no frame 'base'; frames: tip, upper, lower"),
         (lambda arm: arm.with_theta(np.zeros(10)), r"expected 20 numbers for arm 'two', got shape \(10,\)"),
         (lambda arm: arm.with_theta("none"), "with_theta: expected 20 numbers"),
         (lambda arm: arm.with_theta(np.r_[np.zeros(10), np.full(10, np.inf)]), "link 'lower': expected finite"),

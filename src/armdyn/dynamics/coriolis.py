@@ -20,7 +20,8 @@ from armdyn.dynamics.bodies.composite import carry, tensor_to_parent, turned_ten
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.mass_matrix import along_joint
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.kinematics.dependents import coordinate_matrix, joint_rates
+from armdyn.kinematics.motion import Motion, ancestors, hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Theta
 from armdyn.trace.formula import Array, Symbol, ca, traced
@@ -69,13 +70,13 @@ class Moving(NamedTuple):
 
 def moving_composites(joints: list[Motion], qd: Symbol, theta: Symbol) -> list[Moving]:
     """Every link with all it carries, at its joint's point in joint axes, as one who turns with the link sees it."""
-    found: list[Moving] = []
+    carried: list[Moving | None] = [None] * len(joints)
+    bodies: list[Moving] = []
     for i in reversed(range(len(joints))):
-        body = Moving.resting(Body.of(link_theta(theta, i)))
-        if found:
-            body = body.joined(_to_parent(joints[i + 1], found[-1], qd[i + 1]))
-        found.append(_to_joint(joints[i], body, qd[i]))
-    return found[::-1]
+        body, beyond = Moving.resting(Body.of(link_theta(theta, i))), carried[i]
+        bodies.append(_to_joint(joints[i], body if beyond is None else body.joined(beyond), qd[i]))
+        hand_down(carried, joints[i].parent, _to_parent(joints[i], bodies[-1], qd[i]), Moving.joined)
+    return bodies[::-1]
 
 
 def _to_joint(m: Motion, link: Moving, qd: Symbol) -> Moving:
@@ -153,9 +154,9 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     for j in range(n):
         column = Column.own(joints[j], carried[j], velocities[j])
         C[j, j] = along_joint(joints[j], column.rate_force, column.rate_moment)
-        for i in reversed(range(j)):
+        for child, i in ancestors(joints, j):
             m = joints[i]
-            column = column.carried(joints[i + 1], m)
+            column = column.carried(joints[child], m)
             # C_ij = S_i.F_j and C_ji = Sd_i.(I S_j) + S_i.(B' S_j)
             C[i, j] = along_joint(m, column.rate_force, column.rate_moment)
             C[j, i] = ca.dot(axes[i].s, column.force) + ca.dot(axes[i].z, column.moment)
@@ -180,9 +181,10 @@ def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     Echeandia and Wensing (2021), algorithm 1. Eindhoven (1987), equation (18), with erratum 11: the
     coefficients h_ijk give the right C qd but not a skew dM/dt - 2 C.
     """
-    joints = motions(arm, q)
-    at_joints, _ = twists(joints, qd)
-    return coriolis_matrix_from(joints, moving_composites(joints, qd, regroup(arm, theta)), at_joints)
+    joints, rates = motions(arm, q), joint_rates(arm, qd)
+    at_joints, _ = twists(joints, rates)
+    C = coriolis_matrix_from(joints, moving_composites(joints, rates, regroup(arm, theta)), at_joints)
+    return coordinate_matrix(arm, C)
 
 
 @traced(returns={"Md": "n, n"})

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.shafts import at_shafts, joint_torques
+from armdyn.kinematics.dependents import coordinate_torques, joint_positions
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
 from armdyn.model.quantities import DriveData, Q, Qd, Qdd, Theta
@@ -23,7 +24,7 @@ def transmission_matrix(arm: Arm) -> NDArray:
     Motor positions and velocities are `G @ q` and `G @ qd`; joint torques are `G.T @ tau_motor`. Rows are
     gear ratios times the drives' coupling rows.
     """
-    ratios = np.array([joint.drive.gear_ratio for joint in arm.joints])
+    ratios = np.array([joint.drive.gear_ratio for joint in arm.coordinate_joints])
     return ratios[:, None] * (np.eye(arm.n) if arm.coupling is None else arm.coupling)
 
 
@@ -33,18 +34,18 @@ def drive_column(drive: Symbol, name: str) -> Symbol:
 
 
 def reflect(arm: Arm, values: Symbol, x: Symbol) -> Symbol:
-    """Coupling' diag(values) coupling x: what acts at the shafts, seen at the joints."""
+    """S' diag(values) S x: what acts at the shafts, seen at the coordinates."""
     return joint_torques(arm, values * at_shafts(arm, x))
 
 
 def drive_inertia(arm: Arm, drive: Symbol) -> Symbol:
     """The matrix that rotors add to M; diagonal unless drives are coupled."""
     inertia = ca.diag(drive_column(drive, "inertia"))
-    return inertia if arm.coupling is None else joint_torques(arm, ca.mtimes(inertia, arm.coupling))
+    return inertia if arm.shafts is None else joint_torques(arm, ca.mtimes(inertia, arm.shafts))
 
 
 def _balance(arm: Arm, q: Symbol) -> Symbol:
-    """Torques against balancers: of each joint sum of a cos kq + b sin kq."""
+    """Torques (N,) against balancers: of each joint, at position q, sum of a cos kq + b sin kq."""
     torques = [
         sum((a * ca.cos(k * q[i]) + b * ca.sin(k * q[i]) for k, a, b in joint.drive.balance), 0.0)
         for i, joint in enumerate(arm.joints)
@@ -67,8 +68,9 @@ def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -
     """
     rotor = reflect(arm, drive_column(drive, "inertia"), qdd)
     damping = reflect(arm, drive_column(drive, "damping"), qd)
-    spring = drive_column(drive, "stiffness") * (q - drive_column(drive, "rest"))
-    return rotor + damping + spring + _balance(arm, q)
+    at = joint_positions(arm, q)
+    spring = drive_column(drive, "stiffness") * (at - drive_column(drive, "rest"))
+    return rotor + damping + coordinate_torques(arm, spring) + coordinate_torques(arm, _balance(arm, at))
 
 
 @traced(returns={"M": "n, n"})

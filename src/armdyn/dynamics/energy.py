@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.bodies.body import Body, link_theta
+from armdyn.dynamics.bodies.body import Body, Wrench, link_theta
 from armdyn.dynamics.bodies.composite import wrench_to_joint, wrench_to_parent
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.bodies.velocity import twists
 from armdyn.dynamics.gravity import first_moments, gravity_torque
 from armdyn.dynamics.mass_matrix import along_joint
-from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.kinematics.motion import motions
+from armdyn.dynamics.newton_euler import add_wrenches, inverse_dynamics
+from armdyn.kinematics.dependents import coordinate_torques, joint_rates
+from armdyn.kinematics.motion import hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.formula import Array, Scalar, ca, traced
@@ -32,7 +33,7 @@ def kinetic_energy(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """
     theta = regroup(arm, theta)
     energy = ca.SX(0)
-    for i, (w, u) in enumerate(twists(motions(arm, q), qd)[1]):
+    for i, (w, u) in enumerate(twists(motions(arm, q), joint_rates(arm, qd))[1]):
         m, h, I = Body.of(link_theta(theta, i))
         # T_i = m u.u / 2 + h.(u x w) + w.I w / 2, all about the link's origin
         energy += m * ca.dot(u, u) / 2 + ca.dot(h, ca.cross(u, w)) + ca.dot(w, ca.mtimes(I, w)) / 2
@@ -78,16 +79,17 @@ def generalized_momentum(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Arra
     """
     theta = regroup(arm, theta)
     joints = motions(arm, q)
-    links = twists(joints, qd)[1]
-    l, L = ca.SX.zeros(3), ca.SX.zeros(3)
-    found = []
-    for i in reversed(range(arm.n)):
+    links = twists(joints, joint_rates(arm, qd))[1]
+    carried: list[Wrench | None] = [None] * len(joints)
+    momenta = []
+    for i in reversed(range(len(joints))):
         (m, h, I), (w, u) = Body.of(link_theta(theta, i)), links[i]
+        l, L = carried[i] or (ca.SX.zeros(3), ca.SX.zeros(3))
         # Momentum and angular momentum move between frames as a force and its moment do.
         l, L = wrench_to_joint(joints[i], l + m * u + ca.cross(w, h), L + ca.mtimes(I, w) + ca.cross(h, u))
-        found.append(along_joint(joints[i], l, L))
-        l, L = wrench_to_parent(joints[i], l, L)
-    return ca.vertcat(*found[::-1])
+        momenta.append(along_joint(joints[i], l, L))
+        hand_down(carried, joints[i].parent, wrench_to_parent(joints[i], l, L), add_wrenches)
+    return coordinate_torques(arm, ca.vertcat(*momenta[::-1]))
 
 
 @traced(returns={"com": "3"})

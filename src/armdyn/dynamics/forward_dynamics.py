@@ -10,7 +10,8 @@ from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import mass_matrix_from
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import base_link_motion, inertial_wrench, inward, outward, tip_wrench
-from armdyn.errors import check_choice
+from armdyn.errors import ModelError, check_choice
+from armdyn.kinematics.dependents import coordinate_matrix, coordinate_torques, joint_rates
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Tau, Theta, TipWrench
@@ -28,16 +29,22 @@ def accelerations(
     """Joint accelerations; `rotors` (n,) or coupled (n, n) add to the mass matrix."""
     theta = regroup(arm, theta)
     joints = motions(arm, q)
-    links = outward(joints, qd, ca.SX.zeros(arm.n), base_link_motion(gravity, None))
+    links = outward(joints, joint_rates(arm, qd), ca.SX.zeros(arm.n_joints), base_link_motion(gravity, None))
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
     tip = tip_wrench(arm, wrench)
     coupled = rotors is not None and rotors.shape[1] > 1
-    if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO and not coupled):
+    if method == "articulated" and arm.G is not None:
+        raise ModelError(
+            f"forward_dynamics: articulated bodies are for joints that move by themselves, and arm '{arm.name}' has "
+            "some that follow others; use method='composite'"
+        )
+    free = arm.G is None and not coupled
+    if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO and free):
         return articulated_acceleration(joints, theta, wrenches, tip, tau, rotors)
-    M = mass_matrix_from(joints, composites(joints, theta))
+    M = coordinate_matrix(arm, mass_matrix_from(joints, composites(joints, theta)))
     if rotors is not None:
         M = M + (rotors if coupled else ca.diag(rotors))
-    return factorize(M).solve(tau - ca.vertcat(*inward(joints, wrenches, tip)))
+    return factorize(M).solve(tau - coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip))))
 
 
 @traced(returns={"qdd": "n"}, check=require_movable)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
+from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_positions, shaft_torques
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.model.quantities import FrictionData, Number, Q, Qd, Tau, Temperatures, Vec
@@ -64,11 +64,20 @@ def joint_frictions(
     arm: Arm, q: Symbol, qd: Symbol, friction: Symbol, load: Symbol | None = None, temperature: Symbol | None = None
 ) -> list[JointFriction]:
     """One per shaft, from positions, velocities and torques of the joints."""
-    turn, speed = at_shafts(arm, q), at_shafts(arm, qd)
-    unknown = [None] * arm.n
-    torque = unknown if load is None else shaft_torques(arm, load)
+    turn, speed = shaft_positions(arm, q), at_shafts(arm, qd)
+    unknown = [None] * arm.n_joints
+    torque = unknown if load is None else shaft_loads(arm, load)
     warmth = unknown if temperature is None else temperature
-    return [JointFriction(friction[i, :].T, turn[i], speed[i], torque[i], warmth[i]) for i in range(arm.n)]
+    return [JointFriction(friction[i, :].T, turn[i], speed[i], torque[i], warmth[i]) for i in range(arm.n_joints)]
+
+
+def shaft_loads(arm: Arm, load: Symbol) -> list[Symbol]:
+    """Torques of the drives' shafts, one per joint; a joint that follows others has none."""
+    torques = shaft_torques(arm, load)
+    loads: list[Symbol] = [None] * arm.n_joints
+    for k, i in enumerate(arm.coordinate_indices):
+        loads[i] = torques[k]
+    return loads
 
 
 def direction(v: Symbol, width: float) -> Symbol:

@@ -10,7 +10,7 @@ from armdyn.dynamics.forward_dynamics import accelerations
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.movable import require_movable_with_rotors
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.shafts import joint_torques, shaft_torques
+from armdyn.dynamics.shafts import drive_torques, shaft_torques
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import (
     BaseMotion,
@@ -69,10 +69,11 @@ def joint_torque(
     rest = rigid + unloaded + drive_torque(arm, q, qd, qdd, drive=drive) - _balance(arm, q, counterbalance)
     # Friction grows with the very torque sought: at a shaft tau = rest + load |tau| s, and |load| < 1 keeps the sign.
     rest, loaded = shaft_torques(arm, rest), []
-    for i, shaft in enumerate(joint_frictions(arm, q, qd, friction)):
-        share = shaft["load"] * direction(shaft.v, width)
-        loaded.append(rest[i] / (1 - share * ca.sign(rest[i])))
-    return joint_torques(arm, ca.vertcat(*loaded))
+    shafts = joint_frictions(arm, q, qd, friction)
+    for k, i in enumerate(arm.coordinate_indices):
+        share = shafts[i]["load"] * direction(shafts[i].v, width)
+        loaded.append(rest[k] / (1 - share * ca.sign(rest[k])))
+    return drive_torques(arm, ca.vertcat(*loaded))
 
 
 @traced(returns={"qdd": "n"}, check=require_movable_with_rotors)
@@ -101,5 +102,5 @@ def joint_acceleration(
     lost = friction_torque(arm, q, qd, load=tau, temperature=temperature, width=width, friction=friction)
     still = drive_torque(arm, q, qd, ca.SX.zeros(arm.n), drive=drive)
     net = tau - lost - still + _balance(arm, q, counterbalance)
-    rotors = drive_inertia(arm, drive) if arm.coupling is not None else drive_column(drive, "inertia")
+    rotors = drive_inertia(arm, drive) if arm.shafts is not None else drive_column(drive, "inertia")
     return accelerations(arm, q, qd, net, wrench, theta, gravity, rotors)

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import link_theta
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.kinematics.dependents import coordinate_torques
+from armdyn.kinematics.motion import Motion, hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Theta
 from armdyn.spatial import inertia as inertial
@@ -19,18 +20,27 @@ class FirstMoments(NamedTuple):
     m: Symbol
     h: Symbol
 
+    def joined(self, other: FirstMoments) -> FirstMoments:
+        """Both bodies as one."""
+        return FirstMoments(self.m + other.m, self.h + other.h)
+
 
 def first_moments(joints: list[Motion], theta: Symbol) -> tuple[list[FirstMoments], FirstMoments]:
     """Those of every link at its joint's point in joint axes, and of the whole arm in the base frame."""
-    m, h = ca.SX(0), ca.SX.zeros(3)
-    found = []
+    carried: list[FirstMoments | None] = [None] * len(joints)
+    whole: list[FirstMoments | None] = [None]
+    at_joints = []
     for i in reversed(range(len(joints))):
-        joint, own = joints[i], link_theta(theta, i)
-        m, h = m + own[inertial.MASS], h + own[inertial.FIRST]
+        joint, link, beyond = joints[i], link_theta(theta, i), carried[i]
+        m, h = link[inertial.MASS], link[inertial.FIRST]
+        if beyond is not None:
+            m, h = beyond.m + m, beyond.h + h
         h = joint.link_to_joint(h) + m * joint.offset_in_joint
-        found.append(FirstMoments(m, h))
-        h = joint.joint_to_parent(h) + m * joint.before
-    return found[::-1], FirstMoments(m, h)
+        at_joints.append(FirstMoments(m, h))
+        handed = FirstMoments(m, joint.joint_to_parent(h) + m * joint.before)
+        hand_down(*((whole, 0) if joint.parent < 0 else (carried, joint.parent)), handed, FirstMoments.joined)
+    assert whole[0] is not None  # some joint is on the base
+    return at_joints[::-1], whole[0]
 
 
 @traced(returns={"tau": "n"})
@@ -47,11 +57,11 @@ def gravity_torque(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = No
     Eindhoven (1987), equation (19) with erratum 2 (its sign).
     """
     joints = motions(arm, q)
-    a = -gravity
-    tau = []
+    tau: list[Symbol] = []
+    links: list[Symbol] = []
     for joint, (m, h) in zip(joints, first_moments(joints, regroup(arm, theta))[0], strict=True):
-        a = joint.parent_to_joint(a)
+        a = joint.parent_to_joint(-gravity if joint.parent < 0 else links[joint.parent])
         # z.(h x a) for a joint that turns, m z.a for one that slides
         tau.append(h[0] * a[1] - h[1] * a[0] if joint.is_revolute else m * a[2])
-        a = joint.joint_to_link(a)
-    return ca.vertcat(*tau)
+        links.append(joint.joint_to_link(a))
+    return coordinate_torques(arm, ca.vertcat(*tau))

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.kinematics.dependents import coordinate_matrix, coordinate_torques, joint_rates
+from armdyn.kinematics.motion import Motion, motions, path
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Theta
 from armdyn.trace.formula import Matrix, Symbol, Vector, ca, traced
@@ -173,19 +174,21 @@ def lagrange(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None, gravity: Gravity = 
     ----------
     Vukobratovic and Potkonjak (1979), equations (25)-(54) with errata 1-3.
     """
-    n = arm.n
+    n, joints, rates = arm.n_joints, motions(arm, q), joint_rates(arm, qd)
     W, Wd, dT, Y = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n), ca.SX.zeros(n)
-    member = Member(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ())
-    for i, m in enumerate(motions(arm, q)):
-        member = add_member(member, m, qd[i])
-        terms = member_terms(member, link_theta(theta, i), gravity)
-        for j in range(i + 1):  # (31), (32), (39)
-            dT[j] += terms.dT[j]
-            Y[j] += terms.Y[j]
-            for k in range(j + 1):
-                W[j, k] += terms.Z[j][k]
-                Wd[j, k] += terms.Zd[j][k]
-    W, Wd = _from_lower(W), _from_lower(Wd)
+    base = Member(ca.SX.eye(3), ca.SX.zeros(3), ca.SX.zeros(3), ())
+    members: list[Member] = []
+    for i, m in enumerate(joints):
+        members.append(add_member(base if m.parent < 0 else members[m.parent], m, rates[i]))
+        terms, moving = member_terms(members[i], link_theta(theta, i), gravity), path(joints, i)
+        for a, j in enumerate(moving):  # (31), (32), (39)
+            dT[j] += terms.dT[a]
+            Y[j] += terms.Y[a]
+            for b, k in enumerate(moving[: a + 1]):
+                W[j, k] += terms.Z[a][b]
+                Wd[j, k] += terms.Zd[a][b]
+    W, Wd = (coordinate_matrix(arm, _from_lower(X)) for X in (W, Wd))
+    dT, Y = coordinate_torques(arm, dT), coordinate_torques(arm, Y)
     return Lagrange(W, Y + dT - ca.mtimes(Wd, qd), Wd, dT, Y)  # (29)
 
 

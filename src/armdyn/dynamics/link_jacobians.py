@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, link_theta
-from armdyn.kinematics.forward import link_frames, on_last_link
+from armdyn.kinematics.forward import at_tip, link_frames
 from armdyn.kinematics.jacobian import point_jacobian
-from armdyn.kinematics.motion import motions
+from armdyn.kinematics.motion import motions, path
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Theta
 from armdyn.trace.formula import Array, Symbol, ca, traced
@@ -28,13 +28,13 @@ class LinkJacobian(NamedTuple):
 
 def link_jacobians(arm: Arm, q: Symbol, load: bool = False) -> list[LinkJacobian]:
     """One per link, and one of the tip for a load."""
-    frames = link_frames(arm, q)
-    pairs = list(zip(motions(arm, q), frames, strict=True))
-    found = []
-    for i, (R, p) in enumerate([*frames, on_last_link(arm, frames)] if load else frames):
-        J = point_jacobian(pairs[: i + 1], p, arm.n)
-        found.append(LinkJacobian(J[:3, :], J[3:, :], R))
-    return found
+    frames, joints = link_frames(arm, q), motions(arm, q)
+    points = list(enumerate(frames))
+    jacobians = []
+    for i, (R, p) in [*points, (arm.tip_index, at_tip(arm, frames))] if load else points:
+        J = point_jacobian(arm, {k: (joints[k], frames[k]) for k in path(joints, i)}, p)
+        jacobians.append(LinkJacobian(J[:3, :], J[3:, :], R))
+    return jacobians
 
 
 @traced(returns={"M": "n, n"})

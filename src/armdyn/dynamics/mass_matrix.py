@@ -5,7 +5,8 @@ from __future__ import annotations
 from armdyn.dynamics.bodies.body import Body
 from armdyn.dynamics.bodies.composite import carry, composites
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.kinematics.dependents import coordinate_matrix
+from armdyn.kinematics.motion import Motion, ancestors, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Theta
 from armdyn.trace.formula import Array, Symbol, ca, traced
@@ -30,8 +31,8 @@ def mass_matrix_from(joints: list[Motion], bodies: list[Body]) -> Symbol:
     for j in range(n):
         f, moment = unit_wrench(joints[j], bodies[j])
         M[j, j] = along_joint(joints[j], f, moment)
-        for i in reversed(range(j)):
-            f, moment = carry(joints[i + 1], joints[i], f, moment)
+        for child, i in ancestors(joints, j):
+            f, moment = carry(joints[child], joints[i], f, moment)
             M[i, j] = M[j, i] = along_joint(joints[i], f, moment)
     return M
 
@@ -52,4 +53,4 @@ def mass_matrix(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     Walker and Orin (1982), method 3; the matrix H of Eindhoven (1987), equation (14).
     """
     joints = motions(arm, q)
-    return mass_matrix_from(joints, composites(joints, regroup(arm, theta)))
+    return coordinate_matrix(arm, mass_matrix_from(joints, composites(joints, regroup(arm, theta))))

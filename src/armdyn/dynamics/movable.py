@@ -64,12 +64,13 @@ def _massless(arm: Arm) -> dict[bool, list[str]]:
 
 
 def _find_massless(arm: Arm, rotors: bool) -> list[str]:
+    if arm.G is not None:
+        return []  # joints that follow others lend their inertia to those that they follow: not judged joint by joint
     rng = np.random.default_rng(0)
-    body, found = np.zeros((6, 6)), []
-    for joint, segment, inertia in zip(
-        reversed(arm.joints), reversed(arm.segments), (link.inertia for link in reversed(arm.links)), strict=True
-    ):
-        body = _seen_from(transform(segment.R_after, segment.p_after), body + _matrix(inertia))
+    bodies, found = [_matrix(link.inertia) for link in arm.links], []
+    for i in reversed(range(arm.n_joints)):
+        joint, segment = arm.joints[i], arm.segments[i]
+        body = _seen_from(transform(segment.R_after, segment.p_after), bodies[i])
         k = 5 if joint.kind == "revolute" else 2
         column, resists = body[:, k], body[k, k] + (joint.drive.reflected_inertia if rotors else 0.0)
         if abs(resists) <= NEGLIGIBLE_INERTIA_RATIO * np.abs(np.trace(body)):
@@ -79,7 +80,8 @@ def _find_massless(arm: Arm, rotors: bool) -> list[str]:
         q = rng.uniform(0.3, 1.2)
         turn = rotation_z(q) if k == 5 else np.eye(3)
         motion = transform(turn, [0, 0, 0 if k == 5 else q])
-        body = _seen_from(transform(segment.R_before, segment.p_before) @ motion, body)
+        if arm.parents[i] >= 0:
+            bodies[arm.parents[i]] += _seen_from(transform(segment.R_before, segment.p_before) @ motion, body)
     return found[::-1]
 
 

@@ -13,13 +13,15 @@ import numpy as np
 
 from armdyn.dynamics.bodies.body import Wrench, link_theta
 from armdyn.dynamics.bodies.regroup import regroup
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.kinematics.dependents import coordinate_torques, joint_rates
+from armdyn.kinematics.motion import Motion, hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 Triple = tuple[Symbol, Symbol, Symbol]
+Tips = list[Wrench | None]  # what each link passes on to the environment, about its origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +84,9 @@ def turned_field(m: Motion, parent: LinkMotion, w: Symbol, wd: Symbol) -> tuple[
 
 def outward(joints: list[Motion], qd: Symbol, qdd: Symbol, base: LinkMotion) -> list[LinkMotion]:
     """Motion of every link from the base's; `base.a` holds the base's acceleration minus gravity."""
-    links = []
-    parent = base
+    links: list[LinkMotion] = []
     for i, m in enumerate(joints):
+        parent = base if m.parent < 0 else links[m.parent]
         w, wd, z = m.to_link(parent.w), m.to_link(parent.wd), m.axis
         # Acceleration of the joint's point, which is fixed in the parent.
         a = m.to_link(parent.a + ca.mtimes(parent.U, m.before))
@@ -96,8 +98,7 @@ def outward(joints: list[Motion], qd: Symbol, qdd: Symbol, base: LinkMotion) -> 
         else:
             a = a + z * qdd[i] + 2 * ca.cross(w, z * qd[i])
             U = field_matrix(w, wd)
-        parent = LinkMotion(w, wd, a + ca.mtimes(U, m.offset), U)
-        links.append(parent)
+        links.append(LinkMotion(w, wd, a + ca.mtimes(U, m.offset), U))
     return links
 
 
@@ -121,28 +122,34 @@ def inertial_wrench(theta: Symbol, link: LinkMotion) -> tuple[Symbol, Symbol]:
     return f, n + ca.cross(h, a)
 
 
-def accumulate_wrenches(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Wrench]:
+def add_wrenches(a: Wrench, b: Wrench) -> Wrench:
+    """Return the sum of two wrenches about one point."""
+    return a[0] + b[0], a[1] + b[1]
+
+
+def accumulate_wrenches(joints: list[Motion], wrenches: list[Wrench], tips: Tips) -> list[Wrench]:
     """What every joint passes to its link: force, and moment about the joint's point, in link axes.
 
-    (55), (56). `wrenches` move the links and `tip` is what the last link passes on, each about the link's
+    (55), (56). `wrenches` move the links and `tips` is what links pass on to the environment, each about the link's
     origin.
     """
-    f, n = tip
-    found = []
-    for m, (f_i, n_i) in zip(reversed(joints), reversed(wrenches), strict=True):
-        f, n = f + f_i, n + n_i
+    passed = list(tips)
+    through: list[Wrench] = [(None, None)] * len(joints)
+    for i in reversed(range(len(joints))):
+        m, outward_wrench = joints[i], passed[i]
+        f, n = wrenches[i] if outward_wrench is None else add_wrenches(outward_wrench, wrenches[i])
         n = n + ca.cross(m.offset, f)
-        found.append((f, n))
+        through[i] = (f, n)
         f, n = m.to_parent(f), m.to_parent(n)
-        n = n + ca.cross(m.before, f)
-    return found[::-1]
+        hand_down(passed, m.parent, (f, n + ca.cross(m.before, f)), add_wrenches)
+    return through
 
 
-def inward(joints: list[Motion], wrenches: list[Wrench], tip: Wrench) -> list[Symbol]:
+def inward(joints: list[Motion], wrenches: list[Wrench], tips: Tips) -> list[Symbol]:
     """Joint forces: what the drives add along the joints' axes, (57), (58)."""
     return [
         ca.dot(m.axis, n if m.is_revolute else f)
-        for m, (f, n) in zip(joints, accumulate_wrenches(joints, wrenches, tip), strict=True)
+        for m, (f, n) in zip(joints, accumulate_wrenches(joints, wrenches, tips), strict=True)
     ]
 
 
@@ -154,13 +161,14 @@ def base_link_motion(gravity: Symbol, base_motion: Symbol | None) -> LinkMotion:
     return LinkMotion(omega, omega_dot, acc - gravity)
 
 
-def tip_wrench(arm: Arm, wrench: Symbol | None) -> tuple[Symbol, Symbol]:
-    """What the last link passes on to the environment, at its own origin: minus the wrench on the tip."""
-    if wrench is None:
-        return ca.SX.zeros(3), ca.SX.zeros(3)
-    R, p = arm.tool
-    f, n = ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:])
-    return -f, -(n + ca.cross(p, f))
+def tip_wrench(arm: Arm, wrench: Symbol | None) -> Tips:
+    """What each link passes on to the environment, at its own origin: the tip's link minus the wrench on the tip."""
+    tips: Tips = [None] * arm.n_joints
+    if wrench is not None:
+        R, p = arm.tool
+        f, n = ca.mtimes(R, wrench[:3]), ca.mtimes(R, wrench[3:])
+        tips[arm.tip_index] = -f, -(n + ca.cross(p, f))
+    return tips
 
 
 @traced(returns={"tau": "n"})
@@ -184,12 +192,13 @@ def inverse_dynamics(
     """
     theta = regroup(arm, theta)
     joints = motions(arm, q)
-    links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
+    base = base_link_motion(gravity, base_motion)
+    links = outward(joints, joint_rates(arm, qd), joint_rates(arm, qdd), base)
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
-    return ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, wrench)))
+    return coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, wrench))))
 
 
-@traced(returns={"wrenches": "n, 6"})
+@traced(returns={"wrenches": "joints, 6"})
 def joint_wrenches(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
     theta: Theta = None, gravity: Gravity = None,
@@ -199,7 +208,7 @@ def joint_wrenches(
     Returns
     -------
     wrenches
-        [force, moment] exerted by link i - 1 (or the base) on link i, in the axes of link i, the moment
+        [force, moment] exerted by the link before (or the base) on link i, in the axes of link i, the moment
         about the joint's point: where `before` leads, on the joint's axis [N, N m]. The component along
         the axis is what the drive gives, `inverse_dynamics`.
 
@@ -208,7 +217,8 @@ def joint_wrenches(
     Eindhoven (1987), equations (55), (56).
     """
     joints = motions(arm, q)
-    links = outward(joints, qd, qdd, base_link_motion(gravity, base_motion))
+    base = base_link_motion(gravity, base_motion)
+    links = outward(joints, joint_rates(arm, qd), joint_rates(arm, qdd), base)
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
     found = accumulate_wrenches(joints, wrenches, tip_wrench(arm, wrench))
     return ca.vertcat(*(ca.horzcat(f.T, n.T) for f, n in found))

@@ -11,6 +11,7 @@ from armdyn.dynamics.bodies.body import Body, link_theta
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
@@ -51,6 +52,7 @@ def inverse_dynamics_base(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = No
     ----------
     Eindhoven (1987), equations (31)-(44).
     """
+    require_chain(arm, "inverse_dynamics_base")
     joints, frames = motions(arm, q), link_frames(arm, q)
     R_parent, zero = ca.SX.eye(3), ca.SX.zeros(3)
     links, ways = [BaseMotion(zero, zero, zero)], []

@@ -1,8 +1,9 @@
-"""Shafts of drives: where friction and rotors act.
+"""Shafts of drives and joints: where friction, rotors and damping act.
 
 A drive's shaft (its gear's output) turns with a row of the coupling matrix C times q: with its own joint alone, or with
-several. Friction and rotors act at its speed C qd, and C' takes their torques to all joints that it moves. Without
-coupled drives shafts are joints, and nothing here computes anything.
+several. A joint that follows others has friction of its own, and turns with a row of G. Row by row of the joints these
+make S: friction and rotors act at the speeds S qd, and S' takes their torques to the coordinates. Without coupled
+drives and dependent joints shafts are joints, and nothing here computes anything.
 """
 
 from __future__ import annotations
@@ -17,27 +18,37 @@ from armdyn.trace.symbols import ca
 
 
 def at_shafts(arm: Arm, x: Any) -> Any:
-    """Turns, speeds or accelerations of the shafts: C x, for joints' symbols (n, ...) or arrays (..., n)."""
-    return x if arm.coupling is None else _times(arm.coupling, x)
+    """Speeds or accelerations of the shafts: S x, for coordinates' symbols (n, ...) or arrays (..., n)."""
+    return x if arm.shafts is None else _times(arm.shafts, x)
+
+
+def shaft_positions(arm: Arm, q: Any) -> Any:
+    """Turns of the shafts: S q, and the offsets of dependent joints."""
+    return at_shafts(arm, q) if arm.b is None else at_shafts(arm, q) + arm.b
 
 
 def from_shafts(arm: Arm, x: Any) -> Any:
-    """The inverse of `at_shafts`: motion of the joints from that of the shafts, C^-1 x."""
+    """The inverse of `at_shafts`: motion of the joints from that of the drives' shafts, C^-1 x."""
     return x if arm.coupling is None else _times(_inverse(arm), x)
 
 
 def shaft_torques(arm: Arm, tau: Any) -> Any:
-    """Torques at the shafts that are these at the joints, C'^-1 tau: both have the same power."""
+    """Torques at the drives' shafts that are these at the coordinates, C'^-1 tau: both have the same power."""
     return tau if arm.coupling is None else _times(_inverse(arm).T, tau)
 
 
 def shaft_rows(arm: Arm, Y: NDArray) -> NDArray:
-    """Regressors (..., n, k) of the joints' torques as those of the shafts' torques."""
+    """Regressors (..., n, k) of the coordinates' torques as those of the shafts' torques."""
     return Y if arm.coupling is None else _inverse(arm).T @ Y
 
 
 def joint_torques(arm: Arm, tau: Any) -> Any:
-    """The inverse of `shaft_torques`: torques at the joints from those at the shafts, C' tau."""
+    """Torques at the coordinates from those at the shafts, S' tau."""
+    return tau if arm.shafts is None else _times(arm.shafts.T, tau)
+
+
+def drive_torques(arm: Arm, tau: Any) -> Any:
+    """The inverse of `shaft_torques`: torques at the coordinates from those at the drives' shafts, C' tau."""
     return tau if arm.coupling is None else _times(arm.coupling.T, tau)
 
 

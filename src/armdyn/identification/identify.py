@@ -42,6 +42,7 @@ from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WID
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import WORDS, Figures, judge
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 
 FLAT = 1e-6  # share of the held-out error that is no difference
 FRICTION = tuple(dict.fromkeys(term.kind for term in OPTIONAL))
@@ -133,6 +134,7 @@ def identify(
     DataError
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
+    require_chain(arm, "identify")
     _check_options(terms, friction, method, form)
     _check_numbers(prior, band, cutoff)
     masses = None if mass is None else MassBounds.of(mass, arm.n)

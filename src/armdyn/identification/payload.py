@@ -27,6 +27,7 @@ from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, word_for
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
@@ -85,6 +86,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         Mass, centre and inertia in the tip's frame, with standard deviations for an arm that was identified; errors of
         the arm that look like a load, such as a wrong mass of its last link, are not in them.
     """
+    require_chain(arm, "identify_payload")
     (log,) = as_logs(arm, log)
     (check,), _ = checked(Seen.of(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)

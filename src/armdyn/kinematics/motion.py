@@ -7,17 +7,20 @@ CasADi drops those terms while it builds the graph.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.kinematics.dependents import joint_positions
 from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import Symbol, ca
 
 IDENTITY = np.eye(3)
+Item = TypeVar("Item")
 
 
 def is_identity(R: NDArray) -> bool:
@@ -36,6 +39,7 @@ class Motion:
 
     segment: Segment
     q: Symbol
+    parent: int  # index of the link that carries the joint, -1 for the base
 
     @property
     def is_revolute(self) -> bool:
@@ -105,8 +109,35 @@ class Motion:
 
 
 def motions(arm: Arm, q: Symbol) -> list[Motion]:
-    """One `Motion` a joint."""
-    return [Motion(segment, q[i]) for i, segment in enumerate(arm.segments)]
+    """Return one `Motion` a joint, at the coordinates q."""
+    at = joint_positions(arm, q)
+    return [Motion(segment, at[i], arm.parents[i]) for i, segment in enumerate(arm.segments)]
+
+
+def path(joints: list[Motion], link: int) -> list[int]:
+    """Return the joints that move a link, from the base outward."""
+    found = []
+    while link >= 0:
+        found.append(link)
+        link = joints[link].parent
+    return found[::-1]
+
+
+def ancestors(joints: list[Motion], link: int) -> Iterator[tuple[int, int]]:
+    """Yield (child, joint) for every joint before that of a link, inward: the child is the next joint outward."""
+    while (parent := joints[link].parent) >= 0:
+        yield link, parent
+        link = parent
+
+
+def hand_down(carried: list[Item | None], parent: int, item: Item, join: Callable[[Item, Item], Item]) -> None:
+    """Add what a joint hands to its parent to what the parent carries already; the base gets nothing.
+
+    The first item is taken as it is, so that formulas of chains have no additions of zeros.
+    """
+    if parent >= 0:
+        present = carried[parent]
+        carried[parent] = item if present is None else join(present, item)
 
 
 # -- velocities as screws: they add up along the chain, and a screw fixed in a moving body changes at the rate of a

@@ -76,7 +76,7 @@ def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings
 
 def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None:
     """Take whole turns off joints that may turn without end."""
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints]) & np.isinf(limits).all(0)
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints]) & np.isinf(limits).all(0)
     if turns.any():
         q -= np.where(turns, 2 * np.pi * np.round((q - near) / (2 * np.pi)), 0.0)
 
@@ -175,7 +175,7 @@ class Starts:
 def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:
     """Joint positions between which starts are drawn: the limits, or one turn where there are none."""
     lower, upper = limits
-    room = np.array([np.pi if joint.kind == "revolute" else SLIDING_START_M for joint in arm.joints])
+    room = np.array([np.pi if joint.kind == "revolute" else SLIDING_START_M for joint in arm.coordinate_joints])
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * room, -room))
     high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * room, room))
     return low, high

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
+from armdyn.kinematics.dependents import joint_rates
 from armdyn.kinematics.forward import carried_point, in_axes
 from armdyn.kinematics.motion import Screw, joint_screw
 from armdyn.model.arm import Arm
@@ -14,12 +15,14 @@ from armdyn.trace.formula import Array, ca, traced
 
 
 @traced(returns={"velocity": "6"})
-def point_velocity(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None = None, axes: str = "base") -> Array:
+def point_velocity(
+    arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None = None, axes: str = "base", frame: str | None = None
+) -> Array:
     """Velocity of the tip or of any point, and angular velocity of its link: `[v; w] = J qd`.
 
     Parameters
     ----------
-    point, link, axes
+    point, link, axes, frame
         As for `jacobian`.
 
     Returns
@@ -27,22 +30,23 @@ def point_velocity(arm: Arm, q: Q, qd: Qd, point: Point = None, link: int | None
     velocity
         [v, w] [m/s, rad/s].
     """
-    R, p, moving = carried_point(arm, q, point, link, "point_velocity")
-    velocity = Screw.zero()
-    for i, (m, frame) in enumerate(moving):
-        velocity = velocity.plus(joint_screw(m, frame), qd[i])
+    R, p, moving = carried_point(arm, q, point, link, "point_velocity", frame)
+    velocity, speeds = Screw.zero(), joint_rates(arm, qd)
+    for i, (m, link_frame) in moving.items():
+        velocity = velocity.plus(joint_screw(m, link_frame), speeds[i])
     return in_axes(R, ca.vertcat(velocity.at(p), velocity.w), axes, "point_velocity")
 
 
 @traced(returns={"acceleration": "6"})
 def point_acceleration(
-    arm: Arm, q: Q, qd: Qd, qdd: Qdd, point: Point = None, link: int | None = None, axes: str = "base"
-) -> Array:
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, point: Point = None, link: int | None = None, axes: str = "base",
+    frame: str | None = None,
+) -> Array:  # fmt: skip
     """Acceleration of the tip or of any point, and angular acceleration of its link: `[a; wd] = J qdd + J_rate qd`.
 
     Parameters
     ----------
-    point, link, axes
+    point, link, axes, frame
         As for `jacobian`. Gravity is not included.
 
     Returns
@@ -50,13 +54,14 @@ def point_acceleration(
     acceleration
         [a, wd] [m/s², rad/s²].
     """
-    R, p, moving = carried_point(arm, q, point, link, "point_acceleration")
+    R, p, moving = carried_point(arm, q, point, link, "point_acceleration", frame)
     velocity, rate = Screw.zero(), Screw.zero()
-    for i, (m, frame) in enumerate(moving):
-        screw = joint_screw(m, frame)
+    speeds, accelerations = joint_rates(arm, qd), joint_rates(arm, qdd)
+    for i, (m, link_frame) in moving.items():
+        screw = joint_screw(m, link_frame)
         # d/dt (S qd) = S qdd + V x S qd
-        rate = rate.plus(screw, qdd[i]).plus(velocity.cross(screw), qd[i])
-        velocity = velocity.plus(screw, qd[i])
+        rate = rate.plus(screw, accelerations[i]).plus(velocity.cross(screw), speeds[i])
+        velocity = velocity.plus(screw, speeds[i])
     # d/dt (v + w x p) = vd + wd x p + w x pd
     acceleration = rate.at(p) + ca.cross(velocity.w, velocity.at(p))
     return in_axes(R, ca.vertcat(acceleration, rate.w), axes, "point_acceleration")

@@ -10,6 +10,7 @@ export(
         "diagnosis": "diagnose",
         "io": "load",
         "joint": "Drive Friction Joint Limits",
+        "mechanism": "Frame",
         "pinocchio_bridge": "from_pinocchio to_pinocchio",
     },
 )

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, finite_vector, read_only
-from armdyn.errors import MissingInertiaError, ModelError, check_choice, quote
+from armdyn.errors import MissingInertiaError, ModelError, quote
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
+from armdyn.model.mechanism import Dependence, Frame, dependence, parent_indices
 from armdyn.names import Named
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
@@ -82,11 +83,11 @@ class Physical(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Arm(Named, Frozen):
-    """A serial arm: n joints, each carrying one link.
+    """An arm: joints, each carrying one link; a serial chain, or a tree of them.
 
-    The tip is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are
-    expressed in the frame in which `base_pose` is given. Nothing is changed in place: the `with_...`
-    methods return new arms.
+    The tip of a chain is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are
+    expressed in the frame in which `base_pose` is given. Joints with `parent` make a tree, joints with `follows` depend
+    on others: N joints then have n coordinates q. Nothing is changed in place: the `with_...` methods return new arms.
     """
 
     joints: tuple[Joint, ...]
@@ -102,26 +103,36 @@ class Arm(Named, Frozen):
     # from the origin along it [m], in base axes.
     mounting_plane: tuple[float, float, float, float] | None = None
     source: Source | None = None
+    frames: tuple[Frame, ...] = ()  # named frames beside the tip
+    tip_link: str | None = None  # link that carries the tip, at `tool_pose` in its frame; None: the last
 
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ModelError(f"arm: expected text as {name}, got {quote(getattr(self, name))}")
         where = f"arm '{self.name}'"
-        for name, kind in (("joints", Joint), ("links", Link), ("notes", str)):
+        for name, kind in (("joints", Joint), ("links", Link), ("notes", str), ("frames", Frame)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
         if not self.joints:
             raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
         if len(self.links) != len(self.joints):
-            raise ModelError(f"{where}: expected one link per joint, got {len(self.links)} for {self.n} joints")
+            raise ModelError(f"{where}: expected one link per joint, got {len(self.links)} for {self.n_joints} joints")
         _reject_doubles(self.joint_names, f"{where}: joint")
         _reject_doubles(self.link_names, f"{where}: link")
+        _ = self.parents, self._dependence  # check the tree, and which joints follow which
+        self._check_frames(where)
         object.__setattr__(self, "gravity", finite_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         if self.mounting_plane is not None:
             object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
         _ = self.coupling  # checks the drives' rows
+        for joint in self.joints:
+            if joint.follows and (joint.friction.load or joint.drive.coupling):
+                raise ModelError(
+                    f"{where}: joint '{joint.name}' follows others and has no drive of its own: expected neither "
+                    "friction that grows with the load nor a coupled drive"
+                )
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"fingerprint": self.fingerprint}
@@ -134,9 +145,14 @@ class Arm(Named, Frozen):
 
     # -- what it is made of ---------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def n(self) -> int:
-        """Number of joints."""
+        """Number of coordinates: of joints that follow no other."""
+        return len(self._dependence.coordinates)
+
+    @property
+    def n_joints(self) -> int:
+        """Number N of joints, those that follow others among them."""
         return len(self.joints)
 
     @property
@@ -145,37 +161,116 @@ class Arm(Named, Frozen):
         return tuple(joint.name for joint in self.joints)
 
     @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        """Names of the joints that follow no other, whose positions are q."""
+        return tuple(joint.name for joint in self.coordinate_joints)
+
+    @property
+    def coordinate_indices(self) -> tuple[int, ...]:
+        """Indices of the joints that follow no other, in the order of q."""
+        return self._dependence.coordinates
+
+    @property
+    def coordinate_joints(self) -> tuple[Joint, ...]:
+        """The joints that follow no other, in the order of q."""
+        return tuple(self.joints[i] for i in self._dependence.coordinates)
+
+    @property
+    def G(self) -> NDArray | None:
+        """Positions of all joints per coordinate (N, n): joints are at `G @ q + b`; None where all are coordinates."""
+        return self._dependence.G
+
+    @property
+    def b(self) -> NDArray | None:
+        """Positions (N,) of all joints where the coordinates are zero; None where all are coordinates."""
+        return self._dependence.b
+
+    @cached_property
+    def parents(self) -> tuple[int, ...]:
+        """Index of the link that carries each joint, -1 for the base."""
+        return parent_indices(self.joints, self.link_names, self.base_name, f"arm '{self.name}'")
+
+    @cached_property
+    def _dependence(self) -> Dependence:
+        return dependence(self.joints, f"arm '{self.name}'")
+
+    @cached_property
+    def is_chain(self) -> bool:
+        """Whether each joint hangs on the link before it and moves by itself, and the last link carries the tip."""
+        serial = self.parents == tuple(range(-1, self.n_joints - 1))
+        return serial and self.G is None and self.tip_index == self.n_joints - 1
+
+    @property
+    def kind_of_mechanism(self) -> str:
+        """In words: a chain, a tree, or an arm of which joints follow others."""
+        if self.G is not None:
+            return f"a mechanism of {self.n_joints} joints of which {self.n_joints - self.n} follow others"
+        return "a serial chain" if self.is_chain else f"a tree of {self.n_joints} joints"
+
+    @property
+    def tip_index(self) -> int:
+        """Index of the link that carries the tip."""
+        return self.n_joints - 1 if self.tip_link is None else self.link_names.index(self.tip_link)
+
+    def _check_frames(self, where: str) -> None:
+        """Check that frames lie in links of the arm, under names of their own."""
+        for frame in self.frames:
+            if frame.link not in self.link_names:
+                raise ModelError(
+                    f"{where}: frame '{frame.name}' is fixed in link '{frame.link}', which is none of "
+                    f"{', '.join(self.link_names)}"
+                )
+        _reject_doubles([*self.link_names, *(frame.name for frame in self.frames)], f"{where}: link and frame")
+        if self.tip_link is not None and self.tip_link not in self.link_names:
+            raise ModelError(f"{where}: tip_link '{self.tip_link}' is none of its links {', '.join(self.link_names)}")
+
+    def frame(self, name: str) -> tuple[int, NDArray]:
+        """Return the index of the link that carries the frame `name`, and the frame's pose (4, 4) in that link.
+
+        Names are those of `frames`, of the links, and `tip_name`.
+        """
+        for frame in self.frames:
+            if frame.name == name:
+                return self.link_names.index(frame.link), frame.pose
+        if name == self.tip_name:
+            return self.tip_index, self.tool_pose
+        if name in self.link_names:
+            return self.link_names.index(name), np.eye(4)
+        known = [self.tip_name, *(frame.name for frame in self.frames), *self.link_names]
+        raise ModelError(f"arm '{self.name}' has no frame {quote(name)}; frames: {', '.join(dict.fromkeys(known))}")
+
+    @property
     def link_names(self) -> tuple[str, ...]:
         """Names of the links, from the base."""
         return tuple(link.name for link in self.links)
 
     @cached_property
     def theta(self) -> NDArray:
-        """Inertial parameters (10 n,), ten per link in the order of `spatial.inertia`; NaN where unknown."""
+        """Inertial parameters (10 N,), ten per link in the order of `spatial.inertia`; NaN where unknown."""
         return read_only(np.concatenate([link.inertia.theta for link in self.links]))
 
     @cached_property
     def position_limits(self) -> tuple[NDArray, NDArray]:
-        """Lower and upper joint positions (n,) each [rad or m]; infinite where the source is silent."""
-        limits = [joint.limits for joint in self.joints]
+        """Lower and upper positions (n,) of the coordinates [rad or m]; infinite where the source is silent."""
+        limits = [joint.limits for joint in self.coordinate_joints]
         return read_only(np.array([x.lower for x in limits])), read_only(np.array([x.upper for x in limits]))
 
     @cached_property
     def effort_limits(self) -> NDArray:
-        """Largest torques of the joints (n,) [N m or N]; infinite where the source is silent."""
-        return read_only(np.array([joint.limits.effort for joint in self.joints]))
+        """Largest torques of the coordinates (n,) [N m or N]; infinite where the source is silent."""
+        return read_only(np.array([joint.limits.effort for joint in self.coordinate_joints]))
 
     @cached_property
     def coupling(self) -> NDArray | None:
         """The coupling matrix (n, n), `coupling @ q` being the gears' outputs; None where each drives its joint."""
-        rows = [joint.drive.coupling for joint in self.joints]
+        rows = [joint.drive.coupling for joint in self.coordinate_joints]
         if not any(rows):
             return None
         matrix = np.eye(self.n)
         for i, row in enumerate(rows):
             if row and len(row) != self.n:
                 raise ModelError(
-                    f"arm '{self.name}', joint '{self.joints[i].name}': expected a coupling row of {self.n} "
+                    f"arm '{self.name}', joint '{self.coordinate_names[i]}': expected a coupling row of {self.n} "
                     f"numbers, one per joint, got {len(row)}"
                 )
             matrix[i] = row or matrix[i]
@@ -187,6 +282,18 @@ class Arm(Named, Frozen):
         return read_only(matrix)
 
     @cached_property
+    def shafts(self) -> NDArray | None:
+        """Turns of the shafts at which friction and rotors act (N, n), per coordinate; None where they are the joints.
+
+        Of a coordinate that is the row of its drive in `coupling`, of a joint that follows others its row of `G`.
+        """
+        if self.G is None or self.coupling is None:
+            return self.coupling if self.G is None else self.G
+        rows = np.array(self.G)
+        rows[list(self._dependence.coordinates)] = self.coupling
+        return read_only(rows)
+
+    @cached_property
     def is_physical(self) -> Physical:
         """Whether every link is physically consistent, and if not, which is not and why."""
         found = {link.name: link.inertia.problems() for link in self.links}
@@ -194,10 +301,11 @@ class Arm(Named, Frozen):
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
-        """The joints, axes turned to z, structural zeros and ones exact; the base pose is in the first."""
-        before = [joint.before for joint in self.joints]
-        before[0] = self.base_pose @ before[0]
-        return tuple(_segment(joint, T) for joint, T in zip(self.joints, before, strict=True))
+        """The joints, axes turned to z, structural zeros and ones exact; those on the base begin with its pose."""
+        return tuple(
+            _segment(joint, self.base_pose @ joint.before if parent < 0 else joint.before)
+            for joint, parent in zip(self.joints, self.parents, strict=True)
+        )
 
     @cached_property
     def tool(self) -> tuple[NDArray, NDArray]:
@@ -214,6 +322,12 @@ class Arm(Named, Frozen):
                 digest.update(_digestible(array))
         for array in (self.base_pose, self.tool_pose):
             digest.update(_digestible(array))
+        if not self.is_chain:
+            digest.update(repr((self.parents, self.tip_index)).encode())
+            for matrix in (self.G, self.b):
+                digest.update(b"" if matrix is None else _digestible(matrix))
+        for frame in self.frames:
+            digest.update(repr((frame.name, frame.link)).encode() + _digestible(frame.pose))
         return digest.hexdigest()
 
     @cached_property
@@ -228,7 +342,9 @@ class Arm(Named, Frozen):
 
     def __repr__(self) -> str:
         kinds = "".join("R" if joint.kind == "revolute" else "P" for joint in self.joints)
-        return f"<Arm '{self.name}': {self.n} joints {kinds}, {self.base_name} -> {self.tip_name}>"
+        if self.is_chain:
+            return f"<Arm '{self.name}': {self.n} joints {kinds}, {self.base_name} -> {self.tip_name}>"
+        return f"<Arm '{self.name}': {self.kind_of_mechanism} {kinds}, {self.n} coordinates, base {self.base_name}>"
 
     def _repr_html_(self) -> str:
         return present(self, "html")
@@ -236,13 +352,13 @@ class Arm(Named, Frozen):
     # -- other arms made from it ----------------------------------------------------------------------
 
     def with_theta(self, theta: ArrayLike) -> Arm:
-        """The same arm with other inertial parameters (10 n,): any finite vector, or NaN where unknown."""
-        size, numbers = inertial.SIZE * self.n, as_floats(theta)
+        """The same arm with other inertial parameters (10 N,): any finite vector, or NaN where unknown."""
+        size, numbers = inertial.SIZE * self.n_joints, as_floats(theta)
         if numbers.shape != (size,):
             got = f"shape {numbers.shape}" if numbers.ndim else quote(theta)
             raise ModelError(f"with_theta: expected {size} numbers for arm '{self.name}', got {got}")
         links = []
-        for name, row in zip(self.link_names, numbers.reshape(self.n, -1), strict=True):
+        for name, row in zip(self.link_names, numbers.reshape(self.n_joints, -1), strict=True):
             if np.isinf(row).any():
                 raise ModelError(
                     f"with_theta: link '{name}': expected finite numbers (NaN where unknown), got infinity"
@@ -265,7 +381,7 @@ class Arm(Named, Frozen):
     def with_payload(
         self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike | None = None, frame: str = "tip"
     ) -> Arm:
-        """The same arm carrying one more body on its last link.
+        """The same arm carrying one more body, by default at its tip.
 
         Parameters
         ----------
@@ -275,18 +391,19 @@ class Arm(Named, Frozen):
             Its centre of mass in `frame` [m].
         inertia : array_like, shape (3, 3)
             Tensor about its centre of mass, in the axes of `frame` [kg m²]; default a point mass.
-        frame : "tip" or "link"
-            The tip's frame, or that of the last link.
+        frame : str
+            "tip", or "link" for the link that carries it, or the name of any frame or link.
         """
-        check_choice("with_payload", "frame", frame, ("tip", "link"), ModelError)
+        index, pose = self.frame(frame) if frame not in ("tip", "link") else (self.tip_index, self.tool_pose)
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
             raise ModelError(f"with_payload: the payload is not physically consistent: {why[0]}")
-        last = self.links[-1]
-        carried = Link(last.name, last.inertia + (load.moved(self.tool_pose) if frame == "tip" else load))
+        link = self.links[index]
+        carried = Link(link.name, link.inertia + (load if frame == "link" else load.moved(pose)))
         where = " ".join(f"{x:g}" for x in load.com)
-        note = f"Payload: {mass:g} kg with its centre at {where} m in the {frame} frame, part of link '{last.name}'."
-        return dataclasses.replace(self, links=(*self.links[:-1], carried), notes=(*self.notes, note))
+        note = f"Payload: {mass:g} kg with its centre at {where} m in the {frame} frame, part of link '{link.name}'."
+        links = (*self.links[:index], carried, *self.links[index + 1 :])
+        return dataclasses.replace(self, links=links, notes=(*self.notes, note))
 
     def with_joints(self, joints: Iterable[Joint]) -> Arm:
         """The same links on other joints (limits, friction, drives)."""
@@ -357,7 +474,7 @@ class Arm(Named, Frozen):
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.n, "h": self._harmonics}
+        return {"n": self.n, "joints": self.n_joints, "h": self._harmonics}
 
     @cached_property
     def trace_key(self) -> str:
@@ -393,7 +510,7 @@ class Arm(Named, Frozen):
     def trace_names(self, name: str) -> tuple[str, ...] | None:
         """Names of the entries of a data input, for printed formulas; None where a number says enough."""
         if name == "theta":
-            return tuple(inertial.parameter_names(self.n))
+            return tuple(inertial.parameter_names(self.n_joints))
         return ("gx", "gy", "gz") if name == "gravity" else None
 
     @cached_property

@@ -23,8 +23,10 @@ def couple_drives(arm: Arm, coupling: Any) -> Arm:
     """The arm with coupled drives; see `Arm.with_coupling`."""
     C = _matrix(arm, coupling)
     rows = [tuple(row) if np.any(row != own) else () for row, own in zip(C.tolist(), np.eye(arm.n), strict=True)]
-    pairs = zip(arm.joints, rows, strict=True)
-    return arm.with_joints(dataclasses.replace(j, drive=dataclasses.replace(j.drive, coupling=row)) for j, row in pairs)
+    by_name = dict(zip(arm.coordinate_names, rows, strict=True))
+    return arm.with_joints(
+        dataclasses.replace(j, drive=dataclasses.replace(j.drive, coupling=by_name.get(j.name, ()))) for j in arm.joints
+    )
 
 
 def describe_coupling(arm: Arm) -> list[str]:

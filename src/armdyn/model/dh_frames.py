@@ -24,6 +24,7 @@ from armdyn.arrays import finite_vector, unit_vector
 from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
+from armdyn.model.mechanism import require_chain
 from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
@@ -154,6 +155,7 @@ def dh_parameters(arm: Arm, convention: str = "standard") -> DhTable:
     -------
     DhTable
     """
+    require_chain(arm, "dh_parameters")
     at_joint, _, tip = _at_zero(arm)
     axes = [(T[:3, 3], T[:3, :3] @ joint.axis) for T, joint in zip(at_joint, arm.joints, strict=True)]
     kinds = ["R" if joint.kind == "revolute" else "P" for joint in arm.joints]
@@ -165,6 +167,7 @@ def as_dh(arm: Arm, convention: str = "standard") -> Arm:
 
     Torques, joint positions, tip and names are those of `arm`; `theta` is expressed in the new frames.
     """
+    require_chain(arm, "as_dh")
     table = dh_parameters(arm, convention)
     _, links, _ = _at_zero(arm)
     framed = arm_from_dh([row._asdict() for row in table.rows], convention=convention)

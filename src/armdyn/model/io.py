@@ -19,6 +19,7 @@ def load(
     tip: str | None = None,
     *,
     branches: str = "lump",
+    hold: Mapping[str, float] | None = None,
     snap: float | None = None,
     args: Mapping[str, object] | None = None,
     packages: Sequence[str | os.PathLike[str]] = (),
@@ -34,8 +35,12 @@ def load(
     base, tip : str
         Names of the first and last link (or body; the tip may be a site) of the chain, for a file that
         holds more than one.
-    branches : "lump" or "refuse"
-        What becomes of moving branches outside the chain of a URDF; see `read_urdf`.
+    branches : "lump", "refuse" or "keep"
+        What becomes of moving branches outside the chain: joints are frozen and their links counted in; raise; or
+        keep the whole tree. Without `tip`, a fork that is no hand at the end of a chain gives the whole tree of a
+        URDF in the first case too. See `read_urdf`.
+    hold : mapping of str to float
+        Positions at which joints outside the chain of a URDF are frozen, by name [rad or m]; others at zero.
     snap : float
         Turn frames that are within this angle [rad] of a right-angled one exactly there (URDFs
         often carry 1.5708 for pi/2), which makes kernels smaller. What was moved is reported as a
@@ -65,7 +70,7 @@ def load(
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
     options = [word for name, value in (args or {}).items() for word in ("--xacro-arg", f"{name}:={value}")]
     options += [word for folder in packages or () for word in ("--package-path", str(folder))]
-    arm = replace(_read(Path(path), chain), source=Source(Path(path).absolute(), base, tip, tuple(options)))
+    arm = replace(_read(Path(path), chain, hold), source=Source(Path(path).absolute(), base, tip, tuple(options)))
     if snap is not None:
         from armdyn.model.snap import snap_frames
 
@@ -73,12 +78,14 @@ def load(
     return arm
 
 
-def _read(path: Path, chain: Mapping[str, Any]) -> Arm:
+def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None) -> Arm:
     suffix = path.suffix.lower()
     if suffix in (".urdf", ".xacro") or (suffix == ".xml" and root_tag(path) == "robot"):
         from armdyn.model.urdf.read import read_urdf
 
-        return read_urdf(path, **chain)
+        return read_urdf(path, **chain, hold=hold or {})
+    if hold:
+        raise ArmdynError(f"load: hold is for joints of a URDF off the chain, got '{path}'")
     if suffix == ".xml":
         from armdyn.model.mjcf.read import read_mjcf
 

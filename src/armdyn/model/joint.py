@@ -171,7 +171,11 @@ DRIVE_NAMES = ("inertia", "damping", "stiffness", "rest")  # the first two seen 
 
 @dataclass(frozen=True, eq=False)
 class Joint(Frozen):
-    """`T_parent_link(q) = before @ motion(axis, q) @ after`."""
+    """`T_parent_link(q) = before @ motion(axis, q) @ after`.
+
+    A joint that follows others is at `offset` plus the sum of ratio times their positions: a mimic joint, or one of a
+    parallelogram. It is no coordinate of the arm.
+    """
 
     name: str
     kind: str = "revolute"
@@ -181,6 +185,9 @@ class Joint(Frozen):
     limits: Limits = field(default_factory=Limits)
     friction: Friction = field(default_factory=Friction)
     drive: Drive = field(default_factory=Drive)
+    parent: str | None = None  # link that carries the joint; None: the link before, of the first joint the base
+    follows: tuple[tuple[str, float], ...] = ()  # names of the joints that it follows, and ratios
+    offset: float = 0.0  # position where those that it follows are at zero [rad or m]
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -194,3 +201,26 @@ class Joint(Frozen):
             if not isinstance(getattr(self, name), kind):
                 got = getattr(self, name)
                 raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {quote(got)}")
+        if self.parent is not None and (not isinstance(self.parent, str) or not self.parent):
+            raise ModelError(f"{where}: expected the name of a link as parent, got {quote(self.parent)}")
+        object.__setattr__(self, "follows", _leaders(self.follows, where))
+        object.__setattr__(self, "offset", _check_number(self.offset, f"{where}: offset"))
+        if self.offset and not self.follows:
+            raise ModelError(f"{where}: an offset is for a joint that follows others; move its frame with before")
+
+
+def _leaders(rows: Any, where: str) -> tuple[tuple[str, float], ...]:
+    """Names and ratios of the joints that a joint follows."""
+    try:
+        pairs = [(name, _check_number(ratio, f"{where}: ratio to {quote(name)}")) for name, ratio in rows]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ModelError):
+            raise
+        pairs = [("", 0.0)]
+    if any(not isinstance(name, str) or not name for name, _ in pairs):
+        raise ModelError(f"{where}: expected follows as pairs of a joint's name and a ratio, got {quote(rows)}")
+    if idle := [name for name, ratio in pairs if ratio == 0]:
+        raise ModelError(f"{where}: follows '{idle[0]}' with a ratio of 0; expected another number, or no such pair")
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise ModelError(f"{where}: follows one joint twice; add the ratios")
+    return tuple(pairs)

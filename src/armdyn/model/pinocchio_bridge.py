@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError, import_extra
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.mechanism import require_chain
 from armdyn.model.urdf.extension import frame_names
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
@@ -149,6 +150,7 @@ def to_pinocchio(arm: Arm) -> Any:
     -------
     pinocchio.Model
     """
+    require_chain(arm, "to_pinocchio")
     pin = _pinocchio()
     model = pin.Model()
     model.name, model.gravity.linear = arm.name, arm.gravity

@@ -1,6 +1,7 @@
 """The data of formulas: shapes for `@traced`, and the words that its documentation uses for them.
 
-A formula annotates its parameters with these names; `n` is the number of joints, leading axes are batches.
+A formula annotates its parameters with these names; `n` is the number of coordinates, `joints` that of joints (the same
+unless some follow others), leading axes are batches.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ Qdd = Annotated[Any, Data("n", "Joint accelerations [rad/s² or m/s²].")]
 Tau = Annotated[Any, Data("n", "Joint torques [N m or N].")]
 V = Annotated[Any, Data("n", "Reference velocities [rad/s or m/s].")]
 A = Annotated[Any, Data("n", "Reference accelerations [rad/s² or m/s²].")]
-Temperatures = Annotated[Any, Data("n", "Temperature of the joints above the one at which their friction holds [K].")]
+Temperatures = Annotated[
+    Any, Data("joints", "Temperature of the joints above the one at which their friction holds [K].")
+]
 
 # At the tip and at the base.
 Pose = Annotated[Any, Data("4, 4", "Pose of the tip in base axes, as a homogeneous matrix.")]
@@ -37,9 +40,9 @@ BaseMotion = Annotated[
 ]
 
 # Parameters, taken from the arm unless given.
-Theta = Annotated[Any, Data("10*n", "Inertial parameters instead of the arm's.")]
+Theta = Annotated[Any, Data("10*joints", "Inertial parameters instead of the arm's.")]
 Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
-FRICTION_NUMBERS = f"n, {len(FRICTION_NAMES)} + 3*h"  # h rows of harmonics
+FRICTION_NUMBERS = f"joints, {len(FRICTION_NAMES)} + 3*h"  # h rows of harmonics
 FrictionData = Annotated[
     Any,
     Data(
@@ -50,7 +53,7 @@ FrictionData = Annotated[
 DriveData = Annotated[
     Any,
     Data(
-        "n, 4",
+        "joints, 4",
         "Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position. Balancers are "
         "the arm's own.",
     ),

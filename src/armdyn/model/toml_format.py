@@ -21,20 +21,31 @@ from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknown
 from armdyn.model.dh_table import table_from_toml
 from armdyn.model.joint import Joint
+from armdyn.model.mechanism import Frame
 from armdyn.model.vectors import arm_from_vectors
 from armdyn.spatial.inertia import NAMES
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
 
+PLAIN_KEYS = ("name", "kind", "axis", "parent", "follows", "offset")  # of a joint, taken as they are
 FORMAT = "armdyn arm"
 VERSION = 1
 MOST_DOTS_IN_KEY = 64  # dots in a key
 POSES = ("base_pose", "tool_pose")
 OPTIONS = ("name", "gravity", *POSES, "notes")
-TOP_KEYS = ("format", "version", "base", "tip", "physical", "mounting_plane")  # of the complete format, besides
+TOP_KEYS = (
+    "format",
+    "version",
+    "base",
+    "tip",
+    "physical",
+    "mounting_plane",
+    "tip_link",
+    "frame",
+)  # of the complete format, besides
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
-    "link", "theta", "mass", "com", "inertia",
+    "link", "theta", "mass", "com", "inertia", "parent", "follows", "offset",
 )  # fmt: skip
 
 
@@ -90,8 +101,9 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {quote(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
-    for key in ("format", "version", "physical"):
+    for key in ("format", "version", "physical", "frame"):
         options.pop(key, None)
+    options["frames"] = _frames(document.get("frame", []), where)
     options |= {f"{key}_name": options.pop(key) for key in ("base", "tip") if key in options}
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
 
@@ -110,13 +122,28 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
     for key in ("name", "kind", "link"):
         if key not in table:
             raise ReadError(f"{where}: lacks '{key}'; truncated?")
-    data = joint_data(table, where) | {key: table[key] for key in ("name", "kind", "axis") if key in table}
+    data = joint_data(table, where) | {key: table[key] for key in PLAIN_KEYS if key in table}
     data |= {key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table}
     given = {key: table.get(key) for key in ("mass", "com", "inertia")}
     body = inertia_from({"inertial": table.get("theta"), **given}, where)
     if physical:
         body.reject_impossible(where)
     return Joint(**data), Link(table["link"], body)
+
+
+def _frames(tables: Any, where: str) -> tuple[Frame, ...]:
+    """The named frames of a document."""
+    if not isinstance(tables, list):
+        raise ReadError(f"{where}: expected one [[frame]] table per frame, got {type(tables).__name__}")
+    frames = []
+    for i, table in enumerate(tables, start=1):
+        here = f"{where}: frame {i}"
+        if not isinstance(table, Mapping):
+            raise ReadError(f"{here}: expected a table, got {quote(table)}")
+        reject_unknown(table, ("name", "link", "pose"), here, ReadError)
+        pose = pose_from(table.get("pose", {}), f"{here}: pose")
+        frames.append(Frame(table.get("name"), table.get("link"), pose))  # type: ignore[arg-type]
+    return tuple(frames)
 
 
 def pose_from(value: Any, where: str) -> NDArray:
@@ -134,7 +161,8 @@ def pose_from(value: Any, where: str) -> NDArray:
 def toml_text(arm: Arm) -> str:
     """The arm as TOML text; `arm_from_toml` gives back the same arm, bit by bit."""
     joints = (line for pair in zip(arm.joints, arm.links, strict=True) for line in _joint(*pair))
-    return "\n".join([*_head(arm), *joints, ""])
+    frames = (line for frame in arm.frames for line in _frame(frame))
+    return "\n".join([*_head(arm), *joints, *frames, ""])
 
 
 def _head(arm: Arm) -> Iterator[str]:
@@ -145,6 +173,8 @@ def _head(arm: Arm) -> Iterator[str]:
     yield from _pairs({"gravity": arm.gravity})
     yield from _pose("base_pose", arm.base_pose)
     yield from _pose("tool_pose", arm.tool_pose)
+    if arm.tip_link is not None:
+        yield from _pairs({"tip_link": arm.tip_link})
     if arm.mounting_plane is not None:
         yield from _pairs({"mounting_plane": arm.mounting_plane})
     if any(link.inertia.impossible() for link in arm.links):
@@ -159,6 +189,10 @@ def _joint(joint: Joint, link: Link) -> Iterator[str]:
     yield from _pairs({"name": joint.name, "kind": joint.kind, "axis": joint.axis})
     yield from _pose("before", joint.before)
     yield from _pose("after", joint.after)
+    if joint.parent is not None:
+        yield from _pairs({"parent": joint.parent})
+    if joint.follows:
+        yield from _pairs({"follows": joint.follows, "offset": joint.offset})
     for key, data in (("limits", joint.limits), ("friction", joint.friction), ("drive", joint.drive)):
         plain = asdict(type(data)())
         if changed := {name: value for name, value in asdict(data).items() if value != plain[name]}:
@@ -168,6 +202,12 @@ def _joint(joint: Joint, link: Link) -> Iterator[str]:
         com = ", ".join(f"{x:.4g}" for x in link.inertia.com)
         yield f"# {', '.join(NAMES)} about the frame's origin; centre of mass {com} m"
         yield from _pairs({"theta": link.inertia.theta})
+
+
+def _frame(frame: Frame) -> Iterator[str]:
+    yield from ["", "[[frame]]"]
+    yield from _pairs({"name": frame.name, "link": frame.link})
+    yield from _pose("pose", frame.pose)
 
 
 def _pairs(table: Mapping[str, Any]) -> Iterator[str]:

@@ -17,6 +17,8 @@ def heading(arm: Arm) -> str:
     """Its name, joints, ends and mass in one line."""
     mass = float(sum(link.inertia.mass for link in arm.links))
     weight = f"{number(mass)} kg" if math.isfinite(mass) else "mass unknown"
+    if not arm.is_chain:
+        return f"{arm.name}: {arm.kind_of_mechanism}, {arm.n} coordinates, base {arm.base_name}, {weight}"
     return f"{arm.name}: {arm.n} joints, {arm.base_name} -> {arm.tip_name}, {weight}"
 
 

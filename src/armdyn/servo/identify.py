@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, quote
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.servo.checks import check_logs
 from armdyn.servo.findings import findings
 from armdyn.servo.log import Piece, ServoLog, resolution
@@ -101,6 +102,7 @@ def identify_servo(
     ArmdynWarning
         For each number that the log does not determine, and where the model does not explain the log.
     """
+    require_chain(arm, "identify_servo")
     began, tell = time.perf_counter(), progress or (lambda share, text: None)
     logs, carrying = _as_list(log), _as_list(loaded)
     check_choice("identify_servo", "terms", terms, ("auto", *STRUCTURES))

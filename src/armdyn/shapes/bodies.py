@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.kinematics.forward import link_poses
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.shapes.capsules import Capsule
 from armdyn.shapes.obstacles import Box
 from armdyn.shapes.urdf import Unreadable, capsule, fixed_box, pieces
@@ -110,6 +111,7 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     radius : float or ndarray, shape (n + 1,), optional
         Of capsules along the arm's frames, from the base [m]: no shapes are read then.
     """
+    require_chain(arm, "collision shapes")
     every = frozenset(range(arm.n + 1))
     if radius is not None:
         given = tuple(geometry(arm, radius))

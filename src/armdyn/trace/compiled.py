@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LARGEST_NATIVE = 60_000
 # Folders whose text cannot change a formula.
 NOT_FORMULAS = {"cli", "study", "reproduce", "report", "studio", "servo", "library", "printers"}
-NOT_FORMULAS |= {"checks", "fit", "logs", "motion"}  # of identification
+NOT_FORMULAS |= {"hypotheses", "fit", "logs", "motion"}  # of identification
 
 Code = TypeVar("Code")
 _lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program

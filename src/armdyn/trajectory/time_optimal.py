@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_free_joints
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import JointMotion, RestOutside
 
@@ -146,6 +147,7 @@ def time_optimal(
     Bobrow, Dubowsky and Gibson (1985), Time-optimal control of robotic manipulators along specified paths; Pham and
     Pham (2018), A new approach to time-optimal path parameterization based on reachability analysis.
     """
+    require_free_joints(arm, "time_optimal")
     line = _path(path)
     limits = MotionLimits.of(arm, acceleration=acceleration, velocity=velocity, effort=effort)
     s = _grid(line, points)

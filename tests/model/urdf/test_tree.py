@@ -38,17 +38,36 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
         ("ab", [("j", "hinge", "a", "b")], "unknown type 'hinge'; expected one of revolute"),
         ("ab", [("j", "floating", "a", "b")], "'floating' joint has several freedoms"),
         ("ab", [("j", "planar", "a", "b")], "'planar' joint has several freedoms"),
-        ("abc", [("j", "revolute", "a", "b"), ("k", "revolute", "a", "c")], "fork at link 'a'.*leaves: b, c"),
-        (
-            "abcd",
-            [("j", "revolute", "a", "b"), ("k", "revolute", "b", "c"), ("l", "revolute", "b", "d")],
-            "fork at link 'b'.*choose a chain with tip=",
-        ),
     ],
 )
 def test_what_is_not_a_chain_is_rejected(tmp_path, links, joints, message):
     with pytest.raises(ModelError, match=message):
         read_urdf(robot(tmp_path, links, *joints))
+
+
+FORKS = [
+    ("abc", [("j", "revolute", "a", "b"), ("k", "revolute", "a", "c")], (-1, -1), "fork at link 'a'.*leaves: b, c"),
+    (
+        "abcd",
+        [("j", "revolute", "a", "b"), ("k", "revolute", "b", "c"), ("l", "revolute", "b", "d")],
+        (-1, 0, 0),
+        "fork at link 'b'.*choose a chain with tip=",
+    ),
+]
+
+
+@pytest.mark.parametrize(("links", "joints", "parents", "message"), FORKS)
+def test_a_fork_that_is_no_hand_gives_the_tree(tmp_path, links, joints, parents, message):
+    path = robot(tmp_path, links, *joints)
+    assert read_urdf(path).parents == parents
+    with pytest.raises(ModelError, match=message):
+        read_urdf(path, branches="refuse")
+
+
+def test_tip_and_the_whole_tree_exclude_each_other(tmp_path):
+    path = robot(tmp_path, *FORKS[0][:1], *FORKS[0][1])
+    with pytest.raises(ModelError, match="tip= chooses one chain and branches='keep' the whole tree"):
+        read_urdf(path, tip="b", branches="keep")
 
 
 def test_names_that_are_missing(tmp_path):

@@ -34,6 +34,7 @@ from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
 from armdyn.errors import ArmdynError, quote
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_free_joints
 from armdyn.model.named import close_to
 from armdyn.trajectory.protocol import JointMotion
 
@@ -64,6 +65,7 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
     rate : float
         Of the controller [Hz].
     """
+    require_free_joints(arm, "designs")
     bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
     rate = one_number(rate, "designs", "a rate > 0 in Hz")
     motion = _samples(arm, motion)

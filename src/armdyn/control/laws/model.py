@@ -22,7 +22,7 @@ from armdyn.model.quantities import FRICTION_NUMBERS, DriveData, Gravity, Q, Qd,
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
-MODEL_SHAPES: dict[str, Any] = {"theta": "10*n", "gravity": "3", "drive": "n, 4"}
+MODEL_SHAPES: dict[str, Any] = {"theta": "10*joints", "gravity": "3", "drive": "joints, 4"}
 FRICTION_SHAPE: dict[str, Any] = {"friction": FRICTION_NUMBERS}
 MODELS = ("full", "rigid")
 # Velocity below which dry friction fades out of what laws compensate and observers expect [rad/s or m/s].

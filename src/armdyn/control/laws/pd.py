@@ -79,7 +79,7 @@ class GravityPD(PD):
         Gains >= 0 [N m/rad, N m s/rad or N/m, N s/m].
     """
 
-    shapes: ClassVar = {**PD.shapes, "theta": "10*n", "gravity": "3"}
+    shapes: ClassVar = {**PD.shapes, "theta": "10*joints", "gravity": "3"}
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `pd_torque` and `gravity_torque`."""

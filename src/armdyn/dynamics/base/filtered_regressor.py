@@ -30,8 +30,8 @@ from armdyn.trace.formula import Array, ca, traced
 class FilterTerms(NamedTuple):
     """What `filter_terms` returns."""
 
-    P: Annotated[Array, "n, 10*n + n*terms"]
-    D: Annotated[Array, "n, 10*n + n*terms"]
+    P: Annotated[Array, "n, 10*joints + joints*terms"]
+    D: Annotated[Array, "n, 10*joints + joints*terms"]
 
 
 @traced()

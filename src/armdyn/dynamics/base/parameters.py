@@ -29,6 +29,7 @@ from armdyn.dynamics.regressors.joint_columns import (
 from armdyn.errors import ArmdynError, ShapeError, check_choice
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, traced
@@ -184,7 +185,7 @@ class BaseParameters(Frozen):
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.source.n, "b": self.count}
+        return {**self.source.trace_sizes, "b": self.count}
 
     @property
     def trace_key(self) -> str:
@@ -270,6 +271,7 @@ def base_parameters(
     ----------
     Gautier (1991), Numerical calculation of the base inertial parameters of robots.
     """
+    require_chain(arm, "base_parameters")
     check_choice("base_parameters", "terms", terms, TERMS)
     check_choice("base_parameters", "method", method, METHODS)
     if not 0 < tolerance < 1:

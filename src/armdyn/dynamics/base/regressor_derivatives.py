@@ -19,9 +19,9 @@ from armdyn.trace.formula import Array, Symbol, Vector, ca, on_symbols, traced
 class RegressorDerivatives(NamedTuple):
     """What `regressor_derivatives` returns."""
 
-    dq: Annotated[Array, "n, 10*n, n"]
-    dqd: Annotated[Array, "n, 10*n, n"]
-    dqdd: Annotated[Array, "n, 10*n, n"]
+    dq: Annotated[Array, "n, 10*joints, n"]
+    dqd: Annotated[Array, "n, 10*joints, n"]
+    dqdd: Annotated[Array, "n, 10*joints, n"]
 
 
 @traced()
@@ -54,7 +54,7 @@ class StateGradient(NamedTuple):
 
 @traced()
 def regressor_gradient(
-    arm: Arm, q: Q, qd: Qd, qdd: Qdd, weights: Annotated[Any, "n, 10*n"], *, gravity: Gravity = None
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, weights: Annotated[Any, "n, 10*joints"], *, gravity: Gravity = None
 ) -> StateGradient:
     """Gradient of sum(weights * Y) with respect to the state.
 

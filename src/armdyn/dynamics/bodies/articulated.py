@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from armdyn.dynamics.bodies.body import Body, Wrench, link_theta, symmetric, turned_matrix, turned_tensor
 from armdyn.dynamics.bodies.composite import turned_tensor_z, wrench_to_joint, wrench_to_parent
-from armdyn.kinematics.motion import Motion
+from armdyn.kinematics.motion import Motion, hand_down
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -50,28 +50,32 @@ class Release(NamedTuple):
 
 
 def articulated_acceleration(
-    joints: list[Motion], theta: Symbol, wrenches: list[Wrench], tip: Wrench, tau: Symbol,
+    joints: list[Motion], theta: Symbol, wrenches: list[Wrench], tips: list[Wrench | None], tau: Symbol,
     rotors: Symbol | None = None,
 ) -> Symbol:  # fmt: skip
     """Joint accelerations, when `wrenches` are what the links need at zero joint accelerations.
 
     A rotor's inertia resists the joint's acceleration alone, not that of the parent.
     """
-    body: Articulated | None = None
-    f, n = tip
+    carried: list[Articulated | None] = [None] * len(joints)
+    passed = list(tips)
     releases = []
     for i in reversed(range(len(joints))):
-        m, link = joints[i], Articulated.of(link_theta(theta, i))
-        body = link if body is None else link.joined(body)
-        f, n = wrench_to_joint(m, f + wrenches[i][0], n + wrenches[i][1])
-        body = _link_to_joint(m, body)
+        m, link, beyond, outward_wrench = joints[i], Articulated.of(link_theta(theta, i)), carried[i], passed[i]
+        f, n = wrenches[i]
+        if outward_wrench is not None:
+            f, n = outward_wrench[0] + f, outward_wrench[1] + n
+        f, n = wrench_to_joint(m, f, n)
+        body = _link_to_joint(m, link if beyond is None else link.joined(beyond))
         effort = tau[i] - (n[2] if m.is_revolute else f[2])
         release = _release(m, body, effort, 0 if rotors is None else rotors[i])
         releases.append(release)
-        if i:
+        if m.parent >= 0:
             push = release.effort * release.inverse_d
-            f, n = wrench_to_parent(m, f + release.f * push, n + release.n * push)
-            body = _joint_to_parent(m, _free(m, body, release, rotors is not None))
+            wrench = wrench_to_parent(m, f + release.f * push, n + release.n * push)
+            hand_down(passed, m.parent, wrench, lambda a, b: (a[0] + b[0], a[1] + b[1]))
+            rest = _joint_to_parent(m, _free(m, body, release, rotors is not None))
+            hand_down(carried, m.parent, rest, Articulated.joined)
     return _outward(joints, releases[::-1])
 
 
@@ -126,14 +130,16 @@ def _upper(A: Symbol) -> Symbol:
 
 def _outward(joints: list[Motion], releases: list[Release]) -> Symbol:
     """Joint accelerations from the base out; a and wd are accelerations on top of those at qdd = 0."""
-    a, wd = ca.SX.zeros(3), ca.SX.zeros(3)
-    qdd = []
+    rest = (ca.SX.zeros(3), ca.SX.zeros(3))
+    links: list[tuple[Symbol, Symbol]] = []
+    qdd: list[Symbol] = []
     for m, release in zip(joints, releases, strict=True):
+        a, wd = rest if m.parent < 0 else links[m.parent]
         a = m.parent_to_joint(a + ca.cross(wd, ca.SX(m.before)))
         wd = m.parent_to_joint(wd)
         answer = ca.dot(release.f, a) + ca.dot(release.n, wd)
         qdd.append(release.inverse_d * (release.effort - answer))
         step = ca.vertcat(0, 0, qdd[-1])
         a, wd = (a, wd + step) if m.is_revolute else (a + step, wd)
-        a, wd = m.joint_to_link(a + ca.cross(wd, m.offset_in_joint)), m.joint_to_link(wd)
+        links.append((m.joint_to_link(a + ca.cross(wd, m.offset_in_joint)), m.joint_to_link(wd)))
     return ca.vertcat(*qdd)

@@ -7,7 +7,7 @@ which it is described, so that joining two bodies is adding them.
 from __future__ import annotations
 
 from armdyn.dynamics.bodies.body import Body, is_zero, link_theta, turned_tensor
-from armdyn.kinematics.motion import Motion
+from armdyn.kinematics.motion import Motion, hand_down
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -49,13 +49,13 @@ def joint_to_parent(m: Motion, body: Body) -> Body:
 
 def composites(joints: list[Motion], theta: Symbol) -> list[Body]:
     """Every link with all it carries, at its joint's point in joint axes."""
-    found: list[Body] = []
+    carried: list[Body | None] = [None] * len(joints)
+    bodies: list[Body] = []
     for i in reversed(range(len(joints))):
-        body = Body.of(link_theta(theta, i))
-        if found:
-            body = body.joined(joint_to_parent(joints[i + 1], found[-1]))
-        found.append(link_to_joint(joints[i], body))
-    return found[::-1]
+        body, beyond = Body.of(link_theta(theta, i)), carried[i]
+        bodies.append(link_to_joint(joints[i], body if beyond is None else body.joined(beyond)))
+        hand_down(carried, joints[i].parent, joint_to_parent(joints[i], bodies[-1]), Body.joined)
+    return bodies[::-1]
 
 
 def wrench_to_parent(m: Motion, f: Symbol, n: Symbol) -> tuple[Symbol, Symbol]:

@@ -24,10 +24,10 @@ _known: dict[str, Any] = {}  # CasADi functions by the arm's geometry: formulas 
 
 
 def regroup(arm: Arm, theta: Symbol) -> Symbol:
-    """Parameters (10 n,) that give the same joint torques as `theta`."""
+    """Parameters (10 N,) that give the same joint torques as `theta`."""
     function = _known.get(arm.geometry_fingerprint)
     if function is None:
-        symbol = ca.SX.sym("theta", 10 * arm.n)
+        symbol = ca.SX.sym("theta", 10 * arm.n_joints)
         function = ca.Function("regroup", [symbol], [_regroup_links(arm, symbol)])
         if len(_known) >= MOST_REMEMBERED:
             _known.clear()
@@ -37,12 +37,12 @@ def regroup(arm: Arm, theta: Symbol) -> Symbol:
 
 def _regroup_links(arm: Arm, theta: Symbol) -> Symbol:
     """The formula of `regroup`."""
-    bodies = [Body.of(link_theta(theta, i)) for i in range(arm.n)]
-    for i in reversed(range(arm.n)):
-        segment = arm.segments[i]
+    bodies = [Body.of(link_theta(theta, i)) for i in range(arm.n_joints)]
+    for i in reversed(range(arm.n_joints)):
+        segment, parent = arm.segments[i], arm.parents[i]
         bodies[i], handed = _split(segment, bodies[i])
-        if i > 0:
-            bodies[i - 1] = bodies[i - 1].joined(handed.turned(segment.R_before).shifted(segment.p_before))
+        if parent >= 0:
+            bodies[parent] = bodies[parent].joined(handed.turned(segment.R_before).shifted(segment.p_before))
     return ca.vertcat(*(body.theta for body in bodies))
 
 

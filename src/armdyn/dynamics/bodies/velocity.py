@@ -20,9 +20,11 @@ def twists(joints: list[Motion], qd: Symbol) -> tuple[list[Twist], list[Twist]]:
 
     The joint's point is fixed in the parent; at a sliding joint its velocity is the parent's.
     """
-    w, u = ca.SX.zeros(3), ca.SX.zeros(3)
-    at_joints, at_links = [], []
+    rest = Twist(ca.SX.zeros(3), ca.SX.zeros(3))
+    at_joints: list[Twist] = []
+    at_links: list[Twist] = []
     for i, m in enumerate(joints):
+        w, u = rest if m.parent < 0 else at_links[m.parent]
         u = m.parent_to_joint(u + ca.cross(w, ca.SX(m.before)))
         w = m.parent_to_joint(w)
         rate = ca.vertcat(0, 0, qd[i])

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.linear.torque_derivatives import TorqueDerivatives
-from armdyn.dynamics.shafts import joint_torques, shaft_torques
+from armdyn.dynamics.shafts import drive_torques, shaft_torques
 from armdyn.errors import check_choice
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca, on_symbols
@@ -40,7 +40,7 @@ class Balance(NamedTuple):
 
     def _scaled(self, scale: Symbol, X: Symbol) -> Symbol:
         """Torques X (n, k) of the joints, each shaft's times a factor."""
-        return joint_torques(self.arm, ca.mtimes(ca.diag(scale), shaft_torques(self.arm, X)))
+        return drive_torques(self.arm, ca.mtimes(ca.diag(scale), shaft_torques(self.arm, X)))
 
 
 class JointTerms(NamedTuple):
@@ -76,7 +76,7 @@ class JointTerms(NamedTuple):
     def _by_share(self, rigid: TorqueDerivatives, tau: Symbol) -> Symbol:
         """What torques (n,) add to C, as the shares change with the shafts' speeds."""
         by_share = shaft_torques(self.arm, tau) * self.gain(rigid) * self.sign(rigid)
-        return joint_torques(self.arm, ca.mtimes(ca.diag(by_share), self.share_slope))
+        return drive_torques(self.arm, ca.mtimes(ca.diag(by_share), self.share_slope))
 
 
 def rigid_terms(arm: Arm) -> JointTerms:
@@ -93,8 +93,9 @@ def full_terms(
     def derivatives(x: Symbol, v: Symbol) -> list[Symbol]:
         lost = friction_torque(arm, x, v, width=width, friction=friction)
         tau = lost + drive_torque(arm, x, v, qdd, drive=drive)
-        joints = joint_frictions(arm, x, v, friction)
-        share = ca.vertcat(*(joint["load"] * direction(joint.v, width) for joint in joints))
+        shafts = joint_frictions(arm, x, v, friction)
+        drives = [shafts[i] for i in arm.coordinate_indices]
+        share = ca.vertcat(*(shaft["load"] * direction(shaft.v, width) for shaft in drives))
         return [tau, ca.jacobian(tau, v), ca.jacobian(tau, x), share, ca.jacobian(share, v)]
 
     tau, C, K, share, share_slope = on_symbols(derivatives, q, qd)

@@ -125,7 +125,7 @@ class LinearizeSensitivity(NamedTuple):
 
 @traced(check=require_movable_with_rotors)
 def linearize_sensitivity(
-    arm: Arm, q: Q, qd: Qd, qdd: Qdd, direction: Annotated[Any, "10*n"], wrench: TipWrench = None,
+    arm: Arm, q: Q, qd: Qd, qdd: Qdd, direction: Annotated[Any, "10*joints"], wrench: TipWrench = None,
     base_motion: BaseMotion = None, model: str = "rigid", width: float = 0.0, *,
     theta: Theta = None, gravity: Gravity = None, friction: FrictionData = None, drive: DriveData = None,
 ) -> LinearizeSensitivity:  # fmt: skip

@@ -22,8 +22,17 @@ from armdyn.dynamics.bodies.composite import carry, wrench_to_joint, wrench_to_p
 from armdyn.dynamics.bodies.moments import Moments
 from armdyn.dynamics.bodies.regroup import regroup
 from armdyn.dynamics.mass_matrix import along_joint, unit_wrench
-from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, inertial_wrench, outward, tip_wrench
-from armdyn.kinematics.motion import Motion, motions
+from armdyn.dynamics.newton_euler import (
+    LinkMotion,
+    Tips,
+    add_wrenches,
+    base_link_motion,
+    inertial_wrench,
+    outward,
+    tip_wrench,
+)
+from armdyn.kinematics.dependents import coordinate_matrix, coordinate_torques, joint_rates
+from armdyn.kinematics.motion import Motion, ancestors, hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
 from armdyn.trace.formula import Array, Matrix, Symbol, Vector, ca, on_symbols, traced
@@ -113,22 +122,25 @@ class Load(NamedTuple):
         return f, n - cross_z(f0)
 
 
-def loads(crossings: list[Crossing], links: list[LinkMotion], theta: Symbol, tip: Wrench) -> list[Load]:
-    """What every joint carries; `tip` is what the last link passes on to the environment."""
-    found: list[Load] = []
-    outer: Crossing | None = None
+def loads(crossings: list[Crossing], links: list[LinkMotion], theta: Symbol, tips: Tips) -> list[Load]:
+    """What every joint carries; `tips` is what links pass on to the environment."""
+    carried: list[Moments | None] = [None] * len(links)
+    passed = list(tips)
+    at_joints: list[Load] = []
     for i in reversed(range(len(links))):
-        inner, own = crossings[i], link_theta(theta, i)
-        moments = Moments.of(own, links[i].w)
-        f, n = inertial_wrench(own, links[i])
-        passed = tip
-        if outer is not None:
-            moments = moments.joined(outer.to_parent(found[-1].moments))
-            passed = wrench_to_parent(outer.m, *found[-1].wrench)
-        wrench = wrench_to_joint(inner.m, f + passed[0], n + passed[1])
-        found.append(Load(inner.to_joint(moments), wrench))
-        outer = inner
-    return found[::-1]
+        crossing, body = crossings[i], link_theta(theta, i)
+        moments, beyond, outward_wrench = Moments.of(body, links[i].w), carried[i], passed[i]
+        f, n = inertial_wrench(body, links[i])
+        if beyond is not None:
+            moments = moments.joined(beyond)
+        if outward_wrench is not None:
+            f, n = f + outward_wrench[0], n + outward_wrench[1]
+        load = Load(crossing.to_joint(moments), wrench_to_joint(crossing.m, f, n))
+        at_joints.append(load)
+        if (parent := crossing.m.parent) >= 0:
+            hand_down(carried, parent, crossing.to_parent(load.moments), Moments.joined)
+            hand_down(passed, parent, wrench_to_parent(crossing.m, *load.wrench), add_wrenches)
+    return at_joints[::-1]
 
 
 # -- what one joint feels of another -------------------------------------------------------------------------
@@ -179,17 +191,17 @@ class TorqueDerivatives(NamedTuple):
 
 def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueDerivatives:
     """Joint by joint: its own column above the diagonal, its own row below."""
-    n = len(crossings)
+    joints, n = [crossing.m for crossing in crossings], len(crossings)
     M, C, K = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n, n)
     speed = [velocity_push(x.m, x.parent) for x in crossings]
     place = [position_push(x.m, x.parent) for x in crossings]
     for j, (own, load) in enumerate(zip(crossings, carried, strict=True)):
         feel = Feel.of(own.m, load)
         by_speed, by_place = load.response(speed[j]), load.position_response(own.m, place[j])
-        for i in reversed(range(j + 1)):
-            m = crossings[i].m
-            if i < j:
-                outer, inner = crossings[i + 1], crossings[i]
+        for child, i in ((j, j), *ancestors(joints, j)):
+            m = joints[i]
+            if i != j:
+                outer, inner = crossings[child], crossings[i]
                 feel = feel.carried(outer, inner)
                 by_speed, by_place = (carry(outer.m, inner.m, *wrench) for wrench in (by_speed, by_place))
                 C[j, i], K[j, i] = feel.of_push(speed[i]), feel.of_push(place[i])
@@ -219,14 +231,15 @@ def torque_derivatives(
     ----------
     Eindhoven (1987), equations (69)-(110) with errata 4-7.
     """
-    joints = motions(arm, q)
+    joints, rates = motions(arm, q), joint_rates(arm, qd)
     base = base_link_motion(gravity, base_motion)
-    links = outward(joints, qd, qdd, base)
+    links = outward(joints, rates, joint_rates(arm, qdd), base)
     crossings = [
-        Crossing.of(m, parent, link, qd[i])
-        for i, (m, parent, link) in enumerate(zip(joints, [base, *links], links, strict=False))
+        Crossing.of(m, base if m.parent < 0 else links[m.parent], link, rates[i])
+        for i, (m, link) in enumerate(zip(joints, links, strict=True))
     ]
-    return torque_matrices(crossings, loads(crossings, links, regroup(arm, theta), tip_wrench(arm, wrench)))
+    tau, *matrices = torque_matrices(crossings, loads(crossings, links, regroup(arm, theta), tip_wrench(arm, wrench)))
+    return TorqueDerivatives(coordinate_torques(arm, tau), *(coordinate_matrix(arm, X) for X in matrices))
 
 
 def slope(X: Symbol, x: Symbol) -> list[Symbol]:

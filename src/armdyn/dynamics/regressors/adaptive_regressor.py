@@ -11,8 +11,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from armdyn.dynamics.bodies.body import link_theta
-from armdyn.dynamics.newton_euler import field_of_products, inward
+from armdyn.dynamics.newton_euler import field_of_products, inward, tip_wrench
 from armdyn.dynamics.regressors.regressor import AccelerationField, regressor_matrix
+from armdyn.kinematics.dependents import coordinate_torques, joint_rates
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Theta, V
@@ -31,12 +32,13 @@ def polarised_fields(
     joints: list[Motion], qd: Symbol, v: Symbol, a: Symbol, gravity: Symbol
 ) -> list[AccelerationField]:
     """Acceleration fields of the links that are bilinear in qd and v, linear in a and gravity."""
-    w, w_v, wd = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
-    parent_a, parent_U = -gravity, ca.SX.zeros(3, 3)
-    fields = []
+    zero = ca.SX.zeros(3)
+    base = (zero, zero, AccelerationField(-gravity, zero, ca.SX.zeros(3, 3), (zero[0], zero[0], zero[0])))
+    links: list[tuple[Symbol, Symbol, AccelerationField]] = []
     for i, m in enumerate(joints):
-        w, w_v, wd, z = m.to_link(w), m.to_link(w_v), m.to_link(wd), m.axis
-        origin = m.to_link(parent_a + ca.mtimes(parent_U, m.before))
+        w, w_v, parent = base if m.parent < 0 else links[m.parent]
+        w, w_v, wd, z = m.to_link(w), m.to_link(w_v), m.to_link(parent.wd), m.axis
+        origin = m.to_link(parent.a + ca.mtimes(parent.U, m.before))
         mixed = ca.cross(w, z * v[i]) + ca.cross(w_v, z * qd[i])
         if m.is_revolute:
             # (50) of Eindhoven 1987 polarised: w x z qd becomes half of w x z v + w_v x z qd
@@ -45,13 +47,11 @@ def polarised_fields(
         else:
             origin = origin + mixed + z * a[i]
         at_joint = mixed_field(origin, wd, w, w_v)
-        parent_U = at_joint.U
-        parent_a = origin + ca.mtimes(parent_U, m.offset)
-        fields.append(replace(at_joint, a=parent_a))
-    return fields
+        links.append((w, w_v, replace(at_joint, a=origin + ca.mtimes(at_joint.U, m.offset))))
+    return [field for _, _, field in links]
 
 
-@traced(returns={"Y": "n, 10*n"})
+@traced(returns={"Y": "n, 10*joints"})
 def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity = None) -> Array:
     """Slotine-Li regressor: `Y @ theta = M(q) a + C(q, qd) v + g(q)` with the Christoffel matrix C.
 
@@ -73,8 +73,9 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
     ----------
     Slotine and Li (1987), On the adaptive control of robot manipulators. ECE470 (2019), section 3.3.
     """
-    joints = motions(arm, q)
-    return regressor_matrix(joints, [field.row for field in polarised_fields(joints, qd, v, a, gravity)])
+    joints, (qd, v, a) = motions(arm, q), (joint_rates(arm, x) for x in (qd, v, a))
+    rows = [field.row for field in polarised_fields(joints, qd, v, a, gravity)]
+    return coordinate_torques(arm, regressor_matrix(joints, rows))
 
 
 @traced(returns={"tau": "n"})
@@ -93,7 +94,7 @@ def adaptive_torque(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, 
     tau
         `adaptive_regressor(...) @ theta`, from a tenth of the operations.
     """
-    joints = motions(arm, q)
+    joints, (qd, v, a) = motions(arm, q), (joint_rates(arm, x) for x in (qd, v, a))
     fields = polarised_fields(joints, qd, v, a, gravity)
     wrenches = [field.wrench(link_theta(theta, i)) for i, field in enumerate(fields)]
-    return ca.vertcat(*inward(joints, wrenches, (ca.SX.zeros(3), ca.SX.zeros(3))))
+    return coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, None))))

@@ -13,6 +13,7 @@ from armdyn.dynamics.bodies.body import parameter_row
 from armdyn.dynamics.bodies.velocity import Twist, twists
 from armdyn.dynamics.newton_euler import base_link_motion, outward
 from armdyn.dynamics.regressors.regressor import AccelerationField, carry_twist, own_screw, regressor_matrix, screws
+from armdyn.kinematics.dependents import coordinate_torques, joint_rates
 from armdyn.kinematics.forward import link_frames
 from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
@@ -35,8 +36,8 @@ def weight_row(g: Symbol, screw: Twist) -> Symbol:
 class EnergyRegressor(NamedTuple):
     """What `energy_regressor` returns."""
 
-    kinetic: Annotated[Array, "10*n"]
-    potential: Annotated[Array, "10*n"]
+    kinetic: Annotated[Array, "10*joints"]
+    potential: Annotated[Array, "10*joints"]
 
 
 @traced()
@@ -50,7 +51,7 @@ def energy_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> Ener
     kinetic, potential
         The potential is zero for mass at the base origin.
     """
-    _, links = twists(motions(arm, q), qd)
+    _, links = twists(motions(arm, q), joint_rates(arm, qd))
     kinetic = [momentum_row(link, link) / 2 for link in links]
     potential = []
     for R, p in link_frames(arm, q):
@@ -62,38 +63,39 @@ def energy_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> Ener
     return EnergyRegressor(ca.horzcat(*kinetic).T, ca.horzcat(*potential).T)
 
 
-@traced(returns={"row": "10*n"})
+@traced(returns={"row": "10*joints"})
 def power_regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Power of the joint torques as a row: `qd @ tau = row @ theta`, the rate of the total energy."""
-    joints = motions(arm, q)
-    _, velocities = twists(joints, qd)
-    links = outward(joints, qd, qdd, base_link_motion(gravity, None))
+    joints, rates = motions(arm, q), joint_rates(arm, qd)
+    _, velocities = twists(joints, rates)
+    links = outward(joints, rates, joint_rates(arm, qdd), base_link_motion(gravity, None))
     rows = [AccelerationField.of(link).row(v) for link, v in zip(links, velocities, strict=True)]
     return ca.horzcat(*rows).T
 
 
-@traced(returns={"P": "n, 10*n"})
+@traced(returns={"P": "n, 10*joints"})
 def momentum_regressor(arm: Arm, q: Q, qd: Qd) -> Array:
     """Generalised momentum: `M(q) qd = P @ theta`."""
     joints = motions(arm, q)
-    _, links = twists(joints, qd)
-    return regressor_matrix(joints, [partial(momentum_row, link) for link in links])
+    _, links = twists(joints, joint_rates(arm, qd))
+    return coordinate_torques(arm, regressor_matrix(joints, [partial(momentum_row, link) for link in links]))
 
 
-@traced(returns={"D": "n, 10*n"})
+@traced(returns={"D": "n, 10*joints"})
 def lagrangian_regressor(arm: Arm, q: Q, qd: Qd, *, gravity: Gravity = None) -> Array:
     """Gradient of the Lagrangian: `d(T - U)/dq = D @ theta`, so that tau = d/dt(P theta) - D theta."""
     joints = motions(arm, q)
-    _, links = twists(joints, qd)
-    D = ca.SX(arm.n, inertial.SIZE * arm.n)
-    turned: list[Twist] = []  # how link j's velocity changes with each q_i
-    g = gravity
-    for j, (m, link, felt) in enumerate(zip(joints, links, screws(joints), strict=True)):
-        g = m.to_link(g)
-        turned = [*(carry_twist(m, twist) for twist in turned), commutator(link, own_screw(m))]
-        for i, screw in enumerate(felt):
-            D[i, inertial.entries(j)] = momentum_row(link, turned[i]) + weight_row(g, screw)
-    return D
+    _, links = twists(joints, joint_rates(arm, qd))
+    D = ca.SX(arm.n_joints, inertial.SIZE * arm.n_joints)
+    weights: list[Symbol] = []  # gravity in axes of each link
+    turned: list[dict[int, Twist]] = []  # how link j's velocity changes with each q_i
+    for j, (m, link, path_screws) in enumerate(zip(joints, links, screws(joints), strict=True)):
+        weights.append(m.to_link(gravity if m.parent < 0 else weights[m.parent]))
+        parent = turned[m.parent] if m.parent >= 0 else {}
+        turned.append({i: carry_twist(m, twist) for i, twist in parent.items()} | {j: commutator(link, own_screw(m))})
+        for i, screw in path_screws.items():
+            D[i, inertial.entries(j)] = momentum_row(link, turned[j][i]) + weight_row(weights[j], screw)
+    return coordinate_torques(arm, D)
 
 
 def commutator(a: Twist, b: Twist) -> Twist:

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.dynamics.shafts import at_shafts, joint_torques
+from armdyn.dynamics.shafts import at_shafts, drive_torques, joint_torques, shaft_positions
 from armdyn.errors import ArmdynError
+from armdyn.kinematics.dependents import coordinate_torques, joint_positions, joint_rates
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V, Vec
@@ -51,7 +52,9 @@ def _damping(joint: Joint) -> float:
 def _offsets(arm: Arm) -> NDArray:
     # A spring's rest position is a constant torque of its joint, as a sensor's zero is of its drive.
     zeros, rests = _each(lambda j: j.friction.offset), _each(lambda j: j.drive.stiffness * j.drive.rest)
-    return np.asarray(joint_torques(arm, zeros(arm)) - rests(arm))
+    at_joints, drives = zeros(arm), list(arm.coordinate_indices)
+    at_joints[drives] = drive_torques(arm, at_joints[drives])
+    return np.asarray(at_joints - rests(arm))
 
 
 TERMS = {
@@ -83,12 +86,12 @@ def joint_parameter_names(n: int, terms: tuple[str, ...]) -> list[str]:
 
 
 def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
-    """The arm's own parameters (n k,) of `terms` (see `joint_columns`), from its joints' friction and drives."""
+    """The arm's own parameters (N k,) of `terms` (see `joint_columns`), from its joints' friction and drives."""
     found = [TERMS[term].values(arm) for term in check_terms(terms, "joint_parameters")]
     return np.concatenate(found) if found else np.empty(0)
 
 
-@traced(returns={"Y": "n, n*terms"})
+@traced(returns={"Y": "n, joints*terms"})
 def joint_columns(arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("viscous", "coulomb")) -> Array:
     """Regressor columns of joint terms.
 
@@ -103,7 +106,7 @@ def joint_columns(arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("v
 
     Returns
     -------
-    Y : ndarray, shape (..., n, n k)
+    Y : ndarray, shape (..., n, N k)
         One block a term, diagonal unless drives are coupled.
     """
     if not terms:
@@ -116,14 +119,15 @@ def _blocks(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, terms: tuple[str, ...]
     blocks = [ca.SX(arm.n, 0)]
     for term in (TERMS[name] for name in terms):
         if term.geared:
-            column = term.column(*(at_shafts(arm, x) for x in (q, qd, qdd)))
+            column = term.column(shaft_positions(arm, q), at_shafts(arm, qd), at_shafts(arm, qdd))
             blocks.append(joint_torques(arm, ca.diag(column)))
         else:
-            blocks.append(ca.diag(term.column(q, qd, qdd)))
+            column = term.column(joint_positions(arm, q), joint_rates(arm, qd), joint_rates(arm, qdd))
+            blocks.append(coordinate_torques(arm, ca.diag(column)))
     return ca.horzcat(*blocks)
 
 
-@traced(returns={"Y": "n, 10*n + n*terms"})
+@traced(returns={"Y": "n, 10*joints + joints*terms"})
 def full_regressor(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Gravity = None
 ) -> Array:
@@ -136,13 +140,13 @@ def full_regressor(
 
     Returns
     -------
-    Y : ndarray, shape (..., n, 10 n + n k)
+    Y : ndarray, shape (..., n, 10 N + N k)
     """
     terms = check_terms(terms, "full_regressor")
     return ca.horzcat(regressor(arm, q, qd, qdd, gravity=gravity), _blocks(arm, q, qd, qdd, terms))
 
 
-@traced(returns={"Y": "n, 10*n + n*terms"})
+@traced(returns={"Y": "n, 10*joints + joints*terms"})
 def full_adaptive_regressor(
     arm: Arm, q: Q, qd: Qd, v: V, a: A, terms: tuple[str, ...] = ("viscous", "coulomb"), *, gravity: Gravity = None
 ) -> Array:
@@ -157,7 +161,7 @@ def full_adaptive_regressor(
 
     Returns
     -------
-    Y : ndarray, shape (..., n, 10 n + n k)
+    Y : ndarray, shape (..., n, 10 N + N k)
 
     References
     ----------

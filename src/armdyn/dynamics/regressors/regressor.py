@@ -17,6 +17,7 @@ from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.bodies.velocity import Twist
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
+from armdyn.kinematics.dependents import coordinate_torques, joint_rates
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Tau, Theta
@@ -92,24 +93,25 @@ def carry_twist(m: Motion, screw: Twist) -> Twist:
     return Twist(w, m.to_link(screw.u + ca.cross(screw.w, m.before)) + ca.cross(w, m.offset))
 
 
-def screws(joints: list[Motion]) -> Iterator[list[Twist]]:
-    """For every link in turn the screws of the joints that move it."""
-    here: list[Twist] = []
-    for m in joints:
-        here = [*(carry_twist(m, screw) for screw in here), own_screw(m)]
-        yield here
+def screws(joints: list[Motion]) -> Iterator[dict[int, Twist]]:
+    """For every link in turn the screws of the joints that move it, by joint."""
+    links: list[dict[int, Twist]] = []
+    for j, m in enumerate(joints):
+        parent = links[m.parent] if m.parent >= 0 else {}
+        links.append({i: carry_twist(m, screw) for i, screw in parent.items()} | {j: own_screw(m)})
+        yield links[-1]
 
 
 def regressor_matrix(joints: list[Motion], rows: Iterable[Callable[[Twist], Symbol]]) -> Symbol:
-    """The n x 10 n matrix of each link's rows of ten, by screw; a joint does not feel the links before it."""
+    """The N x 10 N matrix of each link's rows of ten, by screw; a joint does not feel links that it does not move."""
     Y = ca.SX(len(joints), inertial.SIZE * len(joints))
-    for j, (row, felt) in enumerate(zip(rows, screws(joints), strict=True)):
-        for i, screw in enumerate(felt):
+    for j, (row, path_screws) in enumerate(zip(rows, screws(joints), strict=True)):
+        for i, screw in path_screws.items():
             Y[i, inertial.entries(j)] = row(screw)
     return Y
 
 
-@traced(returns={"Y": "n, 10*n"})
+@traced(returns={"Y": "n, 10*joints"})
 def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Torque regressor: `inverse_dynamics(arm, q, qd, qdd) = Y @ arm.theta`.
 
@@ -122,8 +124,8 @@ def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> A
         the joints beyond link j.
     """
     joints = motions(arm, q)
-    links = outward(joints, qd, qdd, base_link_motion(gravity, None))
-    return regressor_matrix(joints, [AccelerationField.of(link).row for link in links])
+    links = outward(joints, joint_rates(arm, qd), joint_rates(arm, qdd), base_link_motion(gravity, None))
+    return coordinate_torques(arm, regressor_matrix(joints, [AccelerationField.of(link).row for link in links]))
 
 
 class ForwardDynamicsRegressor(NamedTuple):

@@ -21,6 +21,7 @@ from armdyn.dynamics.regressors.regressor16_closed import closed_form, products_
 from armdyn.errors import ModelError, check_choice
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -145,6 +146,7 @@ def moment_columns(link: LinkMotion) -> Symbol:
 
 def iteration(arm: Arm, q: Symbol, qd: Symbol, qdd: Symbol, load: bool, gravity: Symbol) -> Symbol:
     """(66)-(85): carry force and moment columns inward; each joint takes what acts along its axis."""
+    require_chain(arm, "regressor16")
     joints = motions(arm, q)
     links = outward(joints, qd, qdd, base_link_motion(gravity, None))
     F, N = _load_columns(arm, links[-1]) if load else (ca.SX(3, 0), ca.SX(3, 0))

@@ -91,7 +91,7 @@ class Split:
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.arm.n, "u": len(self.phi)}
+        return {**self.arm.trace_sizes, "u": len(self.phi)}
 
     @property
     def trace_key(self) -> str:

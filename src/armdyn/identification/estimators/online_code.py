@@ -58,7 +58,7 @@ class OnlineEstimator:
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """`n` joints and `p` parameters."""
-        return {"n": self.base.source.n, "p": self.base.count}
+        return {**self.base.source.trace_sizes, "p": self.base.count}
 
     @property
     def trace_key(self) -> str:

@@ -46,7 +46,7 @@ def closed_form(arm: Arm) -> ClosedForm | None:
     form : object or None
         `form.family` says what kind of arm it is, `form.branches` names the solutions in order.
     """
-    return _form(chain(arm))
+    return _form(chain(arm)) if arm.is_chain else None
 
 
 def _form(seen: Chain) -> ClosedForm | None:

@@ -12,6 +12,7 @@ from armdyn.errors import ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
+from armdyn.model.mechanism import require_chain
 from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_quaternion
@@ -35,6 +36,7 @@ def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     ModelError
         If MJCF cannot hold the arm, or `onto` does not hold its joints where the arm has them.
     """
+    require_chain(arm, "writing MJCF")
     if onto is not None:
         from armdyn.model.mjcf.update import update_mjcf
 

@@ -36,16 +36,27 @@ def extension(arm: Arm) -> Element:
 
 def restore(standard: Arm, robot: Element, where: str) -> Arm:
     """The arm of the standard elements, with what the extension adds to it."""
+    kept = _extension_arm(robot, where)
+    return standard if kept is None else reconcile(standard, kept)
+
+
+def holds_tree(robot: Element, where: str) -> bool:
+    """Whether the file was written from an arm that is no chain."""
+    kept = _extension_arm(robot, where)
+    return kept is not None and not kept.is_chain
+
+
+def _extension_arm(robot: Element, where: str) -> Arm | None:
+    """The arm in the file's extension; None where it has none."""
     elements = robot.findall(TAG)
     if not elements:
-        return standard
+        return None
     if len(elements) > 1:
         raise ReadError(f"{where}: has {len(elements)} <{TAG}> elements; expected one")
     try:
-        kept = arm_from_toml(elements[0].text or "", f"{where}: <{TAG}>")
+        return arm_from_toml(elements[0].text or "", f"{where}: <{TAG}>")
     except ArmdynError as error:
         raise type(error)(f"{error}; remove the element to use the rest of the file") from None
-    return reconcile(standard, kept)
 
 
 def reconcile(standard: Arm, kept: Arm) -> Arm:
@@ -55,6 +66,7 @@ def reconcile(standard: Arm, kept: Arm) -> Arm:
     link. Drives, gravity and notes, which URDF lacks, are kept.
     """
     by_name = {joint.name: joint for joint in kept.joints}
+    standard = _with_leaders(standard, kept)
     same_joints = standard.joint_names == kept.joint_names
     standard = standard.with_joints(
         _add_detail(joint, by_name.get(joint.name, joint), same_joints) for joint in standard.joints
@@ -74,10 +86,20 @@ def reconcile(standard: Arm, kept: Arm) -> Arm:
     return _with_kept_frames(standard, kept, standard.tip_name == names.tip)
 
 
+def _with_leaders(standard: Arm, kept: Arm) -> Arm:
+    """`standard`, but joints that follow several others, which URDF cannot say, follow them as in `kept`."""
+    if standard.joint_names != kept.joint_names or standard.parents != kept.parents:
+        return standard
+    return standard.with_joints(
+        dataclasses.replace(joint, follows=old.follows, offset=old.offset) if len(old.follows) > 1 else joint
+        for joint, old in zip(standard.joints, kept.joints, strict=True)
+    )
+
+
 def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
     """`kept`, but for what differs in `standard`: friction, inertia, limits, the tip."""
     joints = tuple(
-        dataclasses.replace(joint, axis=old.axis, before=old.before, after=old.after)
+        dataclasses.replace(joint, axis=old.axis, before=old.before, after=old.after, parent=old.parent)
         for joint, old in zip(standard.joints, kept.joints, strict=True)
     )
     links = tuple(
@@ -89,7 +111,7 @@ def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
     arm = dataclasses.replace(
         kept, joints=joints, links=links, gravity=standard.gravity, name=standard.name, notes=tuple(notes)
     )
-    if same_tip and _close(flat_frames(standard)[-1], flat_frames(kept)[-1]):
+    if not kept.is_chain or (same_tip and _close(flat_frames(standard)[-1], flat_frames(kept)[-1])):
         return arm
     tool = inverse(kept.joints[-1].after) @ standard.tool_pose
     return dataclasses.replace(arm, tool_pose=tool, tip_name=standard.tip_name)
@@ -119,7 +141,7 @@ class FrameNames(NamedTuple):
 
 def frame_names(arm: Arm) -> FrameNames:
     """Names of a URDF's links for `arm`: its own, lengthened where two would be the same."""
-    taken = set(arm.link_names)
+    taken = {*arm.link_names, *(frame.name for frame in arm.frames)}
 
     def free(name: str) -> str:
         while name in taken:
@@ -129,16 +151,16 @@ def frame_names(arm: Arm) -> FrameNames:
 
     plain = [np.array_equal(joint.after, np.eye(4)) for joint in arm.joints]
     at_joint = tuple(name if same else free(f"{name}_joint") for name, same in zip(arm.link_names, plain, strict=True))
-    last = arm.link_names[-1]
+    last = arm.link_names[arm.tip_index]
     on_link = arm.tip_name == last and np.array_equal(arm.tool_pose, np.eye(4))
     return FrameNames(free(arm.base_name), arm.link_names, at_joint, last if on_link else free(arm.tip_name))
 
 
 def flat_frames(arm: Arm) -> list[NDArray]:
-    """Pose of every joint in the joint before it, and of the tip in the last: what URDF holds."""
-    behind = [arm.base_pose, *(joint.after for joint in arm.joints)]
+    """Pose of every joint in the one that carries it, and of the tip in its link's joint: what URDF holds."""
+    carriers = (*arm.parents, arm.tip_index)
     ahead = [*(joint.before for joint in arm.joints), arm.tool_pose]
-    return [A @ B for A, B in zip(behind, ahead, strict=True)]
+    return [(arm.base_pose if i < 0 else arm.joints[i].after) @ T for i, T in zip(carriers, ahead, strict=True)]
 
 
 def flat_inertia(link: Link, joint: Joint) -> Inertia:
@@ -154,6 +176,8 @@ def _behind(inertia: Inertia, joint: Joint) -> Inertia:
 def _same_frames(standard: Arm, kept: Arm) -> bool:
     """Whether both have the same joints; the tip may differ."""
     pairs = zip(standard.joints, kept.joints, strict=True)
+    if standard.parents != kept.parents:
+        return False
     if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME_NUMBER_TOLERANCE for a, b in pairs):
         return False
     frames = zip(flat_frames(standard)[:-1], flat_frames(kept)[:-1], strict=True)

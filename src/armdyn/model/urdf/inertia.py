@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -10,13 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, check_choice
-from armdyn.model.urdf.tree import KINDS, Tree, TreeJoint
+from armdyn.model.urdf.tree import KINDS, Tree, TreeJoint, mimic_of
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import transform
 
-BRANCHES = ("lump", "refuse")
+BRANCHES = ("lump", "refuse", "keep")
+
+
+NOWHERE: Mapping[str, float] = MappingProxyType({})  # no joint is held elsewhere than at zero
 
 
 class Rider(NamedTuple):
@@ -24,10 +28,10 @@ class Rider(NamedTuple):
 
     link: str
     T: NDArray
-    frozen: bool  # reached over a moving joint held at zero
+    frozen: bool  # reached over a moving joint that is held
 
 
-def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
+def riders(tree: Tree, link: str, chain: Collection[str], hold: Mapping[str, float] = NOWHERE) -> list[Rider]:
     """`link` and every body below it that is not carried by a further joint of the chain, given by names."""
     found = [Rider(link, np.eye(4), False)]
     for body in found:  # grows while it is walked
@@ -36,7 +40,7 @@ def riders(tree: Tree, link: str, chain: Collection[str]) -> list[Rider]:
                 where = f"{tree.where}: joint '{joint.name}'"
                 T = body.T @ origin(joint.element, where)
                 if joint.moves:
-                    T = T @ motion_at_zero(joint, where)
+                    T = T @ held_motion(tree, joint, hold, where)
                 found.append(Rider(joint.child, T, body.frozen or joint.moves))
     return found
 
@@ -54,31 +58,44 @@ def note_branches(bodies: list[Rider], where: str, branches: str, at: str, notes
         notes.append(f"link '{bodies[0].link}' carries {frozen} with their joints frozen at {at}")
 
 
-def motion_at_zero(joint: TreeJoint, where: str) -> NDArray:
-    """Motion of a joint off the chain when all joints are at zero; only a mimic's offset moves it."""
+def held_position(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], depth: int = 0) -> float:
+    """Return where a joint off the chain is held: as asked, or where its leader puts it, or at zero."""
+    if joint.name in hold:
+        return float(hold[joint.name])
+    mimic = mimic_of(joint, tree.where)
+    if mimic is None:
+        return 0.0
+    leader = next((other for other in tree.parent.values() if other.name == mimic.leader), None)
+    if depth > len(tree.parent):
+        raise ModelError(f"{tree.where}: joint '{joint.name}' mimics itself over others; expected no cycle")
+    at = 0.0 if leader is None else held_position(tree, leader, hold, depth + 1)
+    return mimic.multiplier * at + mimic.offset
+
+
+def held_motion(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], where: str) -> NDArray:
+    """Motion of a joint off the chain at the position where it is held."""
     if joint.type not in KINDS:
         raise ModelError(
             f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped; choose another tip="
         )
-    mimic = joint.element.find("mimic")
-    if mimic is None:
-        return np.eye(4)
-    offset = number(mimic, "offset", where, "0")
-    if offset == 0:
+    at = held_position(tree, joint, hold)
+    if at == 0:
         return np.eye(4)
     direction = axis(joint.element, where)
     if KINDS[joint.type] == "revolute":
-        return transform(from_axis_angle(direction, offset))
-    return transform(None, offset * direction / np.linalg.norm(direction))
+        return transform(from_axis_angle(direction, at))
+    return transform(None, at * direction / np.linalg.norm(direction))
 
 
-def link_inertia(tree: Tree, link: str, chain: Collection[str], branches: str, notes: list[str]) -> Inertia:
+def link_inertia(
+    tree: Tree, link: str, chain: Collection[str], branches: str, notes: list[str], hold: Mapping[str, float]
+) -> Inertia:
     """Inertia of all that moves with `link`, in its frame; unknown if no body of it is known.
 
-    `branches` is "lump" or "refuse"; what the user should know is added to `notes`.
+    `branches` is "lump", "refuse" or "keep"; what the user should know is added to `notes`.
     """
-    bodies = riders(tree, link, chain)
-    note_branches(bodies, tree.where, branches, "zero", notes)
+    bodies = riders(tree, link, chain, hold)
+    note_branches(bodies, tree.where, branches, "zero" if not hold else "the positions of hold, others at zero", notes)
     known: dict[str, Inertia] = {}
     for body in bodies:
         element = tree.links[body.link]

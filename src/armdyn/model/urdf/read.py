@@ -1,26 +1,29 @@
-"""Arms from URDF files: one serial chain of the tree, with everything that rides on it.
+"""Arms from URDF files: one serial chain of the tree with everything that rides on it, or the whole tree.
 
 What URDF cannot hold is kept in an `<armdyn>` element; see `urdf.extension` and `docs/formats-urdf.md`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
 import warnings
+from collections.abc import Mapping
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.errors import ArmdynWarning, ModelError, check_choice
 from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
 from armdyn.model.joint import Friction, Joint, Limits
-from armdyn.model.urdf.extension import restore
-from armdyn.model.urdf.inertia import link_inertia, motion_at_zero
-from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain
+from armdyn.model.mechanism import Frame
+from armdyn.model.urdf.extension import holds_tree, restore
+from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, held_motion, link_inertia
+from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain, mimic_of
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
 from armdyn.spatial.transform import inverse
 
@@ -34,6 +37,7 @@ def read_urdf(
     tip: str | None = None,
     branches: str = "lump",
     text: bytes | None = None,
+    hold: Mapping[str, float] = NOWHERE,
 ) -> Arm:
     """The arm between two links of a URDF.
 
@@ -53,12 +57,15 @@ def read_urdf(
         Link whose frame is the arm's tip. Default: the end of the moving joints, then on along
         fixed joints while there is one way only. If the moving joints fork into branches shorter
         than the chain before them (a gripper), the tip is the link at the fork, with a warning.
-    branches : "lump" or "refuse"
+    branches : "lump", "refuse" or "keep"
         What to do with moving branches off the chain that ride on its links (fingers): freeze their
-        joints at zero and count them in, which is told in `arm.notes`, or raise. A joint that mimics another is
-        held where that one's zero puts it, on the chain too.
+        joints and count them in, which is told in `arm.notes`; raise; or keep the whole tree below `base`.
+        Without `tip`, a fork that is no hand at the end of a chain gives the whole tree in the first case too.
+        A joint that mimics one of the arm follows it (`Joint.follows`); one that mimics another is held.
     text : bytes
         The contents of the file, where another program has written them (see `armdyn.model.xacro`).
+    hold : mapping of str to float
+        Positions at which joints off the chain are frozen, by name [rad or m]; others at zero.
 
     Returns
     -------
@@ -74,15 +81,19 @@ def read_urdf(
     where = Path(path).name
     robot = read_robot(path) if text is None else parse_robot(text, where)
     tree = build_tree(robot, where)
-    chain = choose_chain(tree, base, tip)
-    arm = restore(_arm(robot, tree, chain, branches), robot, where)
+    check_choice("load", "branches", branches, BRANCHES, ModelError)
+    if branches == "lump" and base is None and tip is None and holds_tree(robot, where):
+        branches = "keep"
+    chain = choose_chain(tree, base, tip, branches)
+    _check_hold(tree, chain, hold)
+    arm = restore(_arm(robot, tree, chain, branches, hold), robot, where)
     flaws = [note for note in map(impossible_note, arm.links) if note]
     others = f" (and {len(flaws) - 1} more, see arm.notes)" if len(flaws) > 1 else ""
     for message in [chain.guess, *(flaw + others for flaw in flaws[:1])]:
         if message:
             # The user's line: above `load` and what it calls.
             warnings.warn(f"{where}: {message}", ArmdynWarning, stacklevel=4)
-    return dataclasses.replace(arm, notes=(*arm.notes, *(flaw for flaw in flaws if flaw not in arm.notes)))
+    return replace(arm, notes=(*arm.notes, *(flaw for flaw in flaws if flaw not in arm.notes)))
 
 
 def impossible_note(link: Link) -> str:
@@ -95,42 +106,79 @@ def impossible_note(link: Link) -> str:
     return f"link '{link.name}' is not physically consistent as described: {why[0]}" if why else ""
 
 
-def _arm(robot: Element, tree: Tree, chain: Chain, branches: str) -> Arm:
+def _check_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
+    """Raise where a joint to hold is not in the file, or is one of the arm's own."""
+    names = {joint.name for joint in tree.parent.values() if joint.moves}
+    moving = {joint.name for joint in chain.joints}
+    for name in hold:
+        if name not in names or name in moving:
+            why = "moves with the arm" if name in moving else "is no moving joint of the file"
+            raise ModelError(f"{tree.where}: hold names joint '{name}', which {why}; expected joints off the chain")
+
+
+def _moving_joints(tree: Tree, chain: Chain) -> set[str]:
+    """Names of the joints that move with the arm: free ones, and those that mimic one that moves."""
+    moving = {joint.name for joint in chain.joints if joint.is_free}
+    mimics = {joint.name: mimic for joint in chain.joints if (mimic := mimic_of(joint, tree.where)) and joint.moves}
+    while more := {name for name, mimic in mimics.items() if mimic.leader in moving and mimic.multiplier} - moving:
+        moving |= more
+    return moving
+
+
+def _arm(robot: Element, tree: Tree, chain: Chain, branches: str, hold: Mapping[str, float]) -> Arm:
     """The arm that the standard elements describe."""
     notes: list[str] = []
-    joints, links = [], []
-    moving = {joint.name for joint in chain.joints if joint.is_free}
-    T = np.eye(4)
+    joints: list[Joint] = []
+    links: list[Link] = []
+    frames: list[Frame] = []
+    moving = _moving_joints(tree, chain)
+    places: dict[str, tuple[str | None, NDArray]] = {chain.base: (None, np.eye(4))}  # carrying link, pose in it
     for joint in chain.joints:
         where = f"{tree.where}: joint '{joint.name}'"
         note_doubles(joint.element, f"joint '{joint.name}'", notes)
+        carrier, T = places[joint.parent]
         T = T @ origin(joint.element, where)
-        if joint.moves and not joint.is_free:
-            T = T @ motion_at_zero(joint, where)
-            notes.append(_mimic_note(joint, moving))
-        elif joint.moves:
-            joints.append(_joint(joint, T, where))
-            links.append(Link(joint.child, link_inertia(tree, joint.child, moving, branches, notes)))
-            T = np.eye(4)
-    return Arm(
+        if joint.name in moving:
+            before = links[-1].name if links else None
+            parent = None if carrier == before else chain.base if carrier is None else carrier
+            joints.append(replace(_joint(joint, T, where), parent=parent, **_follows(joint, tree.where)))
+            links.append(Link(joint.child, link_inertia(tree, joint.child, moving, branches, notes, hold)))
+            places[joint.child] = joint.child, np.eye(4)
+            continue
+        if joint.moves:
+            T = T @ held_motion(tree, joint, hold, where)
+            notes.append(_held_note(tree, joint, hold))
+        places[joint.child] = carrier, T
+        if carrier is not None and joint.child != chain.tip:
+            frames.append(Frame(joint.child, carrier, T))
+    tip_link, tool_pose = places[chain.tip]
+    is_last = tip_link is None or tip_link == links[-1].name
+    arm = Arm(
         tuple(joints),
         tuple(links),
         name=robot.get("name") or "arm",
         gravity=_gravity(tree, chain.base, notes),
-        tool_pose=T,
+        tool_pose=tool_pose,
         mounting_plane=_mounting_plane(tree, chain),
         base_name=chain.base,
         tip_name=chain.tip,
         notes=tuple(notes),
+        tip_link=None if is_last else tip_link,
     )
+    return arm if arm.is_chain else replace(arm, frames=tuple(frames))
 
 
-def _mimic_note(joint: TreeJoint, chain: set[str]) -> str:
-    """What is told of a joint of the chain that mimics another: it is held, which is exact if that one is held too."""
-    mimic = joint.element.find("mimic")
-    leader = (mimic.get("joint") or "") if mimic is not None else ""
-    held = f"joint '{joint.name}' mimics '{leader}' and is held where '{leader}' = 0 puts it"
-    return f"{held}; the arm's own motion of '{leader}' does not move it" if leader in chain else held
+def _held_note(tree: Tree, joint: TreeJoint, hold: Mapping[str, float]) -> str:
+    """Describe where a joint of the chain is held that mimics one that does not move with the arm."""
+    mimic = mimic_of(joint, tree.where)
+    leader = "" if mimic is None else mimic.leader
+    return f"joint '{joint.name}' mimics '{leader}' and is held where '{leader}' = {hold.get(leader, 0.0):g} puts it"
+
+
+def _follows(joint: TreeJoint, file: str) -> dict[str, Any]:
+    """What a joint that mimics another follows, as fields of `Joint`."""
+    mimic = mimic_of(joint, file)
+    return {} if mimic is None else {"follows": ((mimic.leader, mimic.multiplier),), "offset": mimic.offset}
 
 
 def _gravity(tree: Tree, base: str, notes: list[str]) -> NDArray:

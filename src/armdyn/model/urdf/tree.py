@@ -9,7 +9,7 @@ from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
 from armdyn.errors import ModelError, check_choice
-from armdyn.model.urdf.xml import text_attribute
+from armdyn.model.urdf.xml import number, text_attribute
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 OTHER_TYPES = ("fixed", "floating", "planar")
@@ -35,6 +35,24 @@ class TreeJoint(NamedTuple):
     def is_free(self) -> bool:
         """Whether the joint moves by itself: it is not fixed and mimics no other."""
         return self.moves and self.element.find("mimic") is None
+
+
+class Mimic(NamedTuple):
+    """A joint's `<mimic>`: its position is multiplier times the leader's plus offset."""
+
+    leader: str
+    multiplier: float
+    offset: float
+
+
+def mimic_of(joint: TreeJoint, file: str) -> Mimic | None:
+    """Read what a joint mimics; None if nothing."""
+    element = joint.element.find("mimic")
+    if element is None:
+        return None
+    where = f"{file}: joint '{joint.name}'"
+    numbers = (number(element, name, where, default) for name, default in (("multiplier", "1"), ("offset", "0")))
+    return Mimic(text_attribute(element, "joint", where), *numbers)
 
 
 @dataclass(frozen=True)
@@ -125,22 +143,46 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
 
 
 class Chain(NamedTuple):
-    """The joints from `base` to `tip`; `guess` says how the tip was chosen where the tree left a choice."""
+    """The joints from `base` to `tip`, or all below `base`; `guess` says how, where the tree left a choice."""
 
     base: str
     tip: str
-    joints: list[TreeJoint]
+    joints: list[TreeJoint]  # parents before children
     guess: str = ""
 
 
-def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
-    """The chain from `base` (default: the root) to `tip`.
+def whole_tree(tree: Tree, base: str) -> Chain:
+    """All joints below `base`; the tip is the end of the branch with most moving joints, the first of equals."""
+    if base not in tree.links:
+        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_list(tree.links)}")
+    joints = list(tree.below(base))
+    moving = [joint for joint in joints if joint.moves]
+    if not moving:
+        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'; choose another base=")
+    if len(moving) > MOST_JOINTS:
+        raise ModelError(f"{tree.where}: more than {MOST_JOINTS} moving joints below '{base}'")
+    length = {base: 0}
+    for joint in joints:
+        length[joint.child] = length[joint.parent] + joint.moves
+    tip = max((joint.child for joint in moving), key=length.__getitem__)
+    while len(tree.children[tip]) == 1:
+        tip = tree.children[tip][0].child
+    return Chain(base, tip, joints)
+
+
+def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = "refuse") -> Chain:
+    """The chain from `base` (default: the root) to `tip`, or the whole tree.
 
     Without `tip` the chain follows the moving joints, then fixed joints while there is only one way
     on. Where moving joints fork, a chain longer than every branch below the fork is taken to be an
-    arm with a gripper and ends at the fork; anything else needs `tip`.
+    arm with a gripper and ends at the fork; of any other fork the whole tree is taken. It is always
+    taken where branches are to be kept.
     """
     base = tree.root if base is None else base
+    if branches == "keep":
+        if tip is not None:
+            raise ModelError(f"{tree.where}: tip= chooses one chain and branches='keep' the whole tree; give one")
+        return whole_tree(tree, base)
     if tip is not None:
         return Chain(base, tip, tree.path(base, tip))
     if base not in tree.links:
@@ -149,7 +191,10 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None) -> Chain:
     link, length = base, 0
     while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
         if len(ways) > 1:
-            return _chain_to_fork(tree, base, link, length, max(depth[joint.name] for joint in ways))
+            longest = max(depth[joint.name] for joint in ways)
+            if longest >= length and branches == "lump":
+                return whole_tree(tree, base)
+            return _chain_to_fork(tree, base, link, length, longest)
         length += ways[0].moves
         link = ways[0].child
     if not length:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.urdf.extension import SAME_NUMBER_TOLERANCE, TAG, flat_frames, flat_inertia
-from armdyn.model.urdf.inertia import body_inertia, motion_at_zero, riders
+from armdyn.model.urdf.inertia import NOWHERE, body_inertia, held_motion, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
 from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits
 from armdyn.model.urdf.xml import origin, read_robot
@@ -27,10 +27,11 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     for old in robot.findall(TAG):
         robot.remove(old)
     tree = build_tree(robot, where)
-    path = tree.path(arm.base_name, arm.tip_name)
-    moving = [joint for joint in path if joint.is_free]
+    path = tree.path(arm.base_name, arm.tip_name) if arm.is_chain else list(tree.below(arm.base_name))
+    known = set(arm.joint_names)
+    moving = [joint for joint in path if joint.is_free or joint.name in known]
     names = {joint.name for joint in moving}
-    _reject_other_arm(arm, path, where)
+    _reject_other_arm(arm, tree, path, names)
     for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
         found.element.set("type", joint_type(joint))
         set_limits(found.element, joint)
@@ -39,14 +40,15 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     return robot
 
 
-def _reject_other_arm(arm: Arm, path: list[TreeJoint], where: str) -> None:
-    """Raise unless the chain in the file has the joints and frames of `arm`."""
-    names = tuple(joint.name for joint in path if joint.is_free)
-    reject_other_joints(arm, names, where)
-    for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), _frames(path, where), strict=True):
+def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> None:
+    """Raise unless the file has the joints and frames of `arm` between its base and its tip, or in its tree."""
+    names = tuple(joint.name for joint in path if joint.name in moving)
+    reject_other_joints(arm, names, tree.where)
+    frames = _frames(arm, tree, path, moving)
+    for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), frames, strict=True):
         if np.abs(mine - theirs).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(mine).max()):
             raise ModelError(
-                f"{where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
+                f"{tree.where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
             )
 
 
@@ -59,18 +61,19 @@ def reject_other_joints(arm: Arm, names: tuple[str, ...], where: str) -> None:
         )
 
 
-def _frames(path: list[TreeJoint], where: str) -> list[NDArray]:
-    """Pose of every moving joint in the one before it, and of the tip in the last."""
-    frames, T = [], np.eye(4)
+def _frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> list[NDArray]:
+    """Pose of every moving joint in the one that carries it, and of the tip in its link."""
+    frames, places = [], {arm.base_name: np.eye(4)}
     for joint in path:
-        here = f"{where}: joint '{joint.name}'"
-        T = T @ origin(joint.element, here)
-        if joint.is_free:
+        here = f"{tree.where}: joint '{joint.name}'"
+        T = places[joint.parent] @ origin(joint.element, here)
+        if joint.name in moving:
             frames.append(T)
             T = np.eye(4)
         elif joint.moves:
-            T = T @ motion_at_zero(joint, here)
-    return [*frames, T]
+            T = T @ held_motion(tree, joint, NOWHERE, here)
+        places[joint.child] = T
+    return [*frames, places[arm.tip_name]]
 
 
 def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia) -> None:

@@ -77,26 +77,32 @@ def _serialize(robot: Element) -> bytes:
 
 
 def _robot(arm: Arm) -> Element:
-    """The chain in standard elements."""
+    """The arm in standard elements."""
     robot = Element("robot", name=arm.name)
     names = frame_names(arm)
     SubElement(robot, "link", name=names.base)
-    parent, T = names.base, arm.base_pose
-    for joint, link, at_joint in zip(arm.joints, arm.links, names.joints, strict=True):
+    for joint, link, at_joint, carrier in zip(arm.joints, arm.links, names.joints, arm.parents, strict=True):
         body = SubElement(robot, "link", name=at_joint)
+        parent, T = (names.base, arm.base_pose) if carrier < 0 else (arm.link_names[carrier], np.eye(4))
         element = _joint_element(robot, joint.name, joint_type(joint), parent, at_joint, T @ joint.before)
         SubElement(element, "axis", xyz=text(joint.axis))
         set_limits(element, joint)
         set_friction(element, joint)
+        if len(joint.follows) == 1:  # URDF knows one leader; several are kept in the extension alone
+            (leader, ratio), *_ = joint.follows
+            SubElement(element, "mimic", joint=leader, multiplier=text([ratio]), offset=text([joint.offset]))
         if at_joint != link.name:
             # Standard DH: the link's frame stands behind the joint, on a fixed joint of its own.
             body = SubElement(robot, "link", name=link.name)
             _fixed_joint(robot, at_joint, link.name, joint.after)
         set_inertial(body, link.inertia)
-        parent, T = link.name, np.eye(4)
-    if names.tip != parent:
+    tip_link = arm.link_names[arm.tip_index]
+    if names.tip != tip_link:
         SubElement(robot, "link", name=names.tip)
-        _fixed_joint(robot, parent, names.tip, arm.tool_pose)
+        _fixed_joint(robot, tip_link, names.tip, arm.tool_pose)
+    for frame in arm.frames:
+        SubElement(robot, "link", name=frame.name)
+        _fixed_joint(robot, frame.link, frame.name, frame.pose)
     return robot
 
 

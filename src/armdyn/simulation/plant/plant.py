@@ -16,6 +16,7 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ModelError, ShapeError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
+from armdyn.model.mechanism import require_free_joints
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
@@ -115,6 +116,7 @@ class Plant:
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
             raise ModelError(f"Plant: expected an Arm, got {quote(self.arm)}")
+        require_free_joints(self.arm, "Plant")
         n = self.arm.n
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)

@@ -16,6 +16,7 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_chain
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
@@ -275,6 +276,7 @@ def excite(
     ----------
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
     """
+    require_chain(arm, "excite")
     begin = time.monotonic()
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
         raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")

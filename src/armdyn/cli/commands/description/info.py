@@ -55,12 +55,7 @@ def show(arm: Arm) -> None:
         ("# ", "joint", "kind", "range ", "speed ", "effort "),
         [(str(i), joint.name, joint.kind, *limits(joint)) for i, joint in enumerate(arm.joints, start=1)],
     )
-    print_table(
-        "Frames at joint position zero, each in the one before; the last holds the tool",
-        ("link", "position [m] ", "roll pitch yaw [deg] "),
-        [(link.name, *_pose(_frame(joint))) for joint, link in zip(arm.joints, arm.links, strict=True)]
-        + [(arm.tip_name, *_pose(arm.tool_pose))],
-    )
+    _show_frames(arm)
     print_table(
         "Bodies",
         ("link", "mass [kg] ", "centre of mass [m] ", "moments about it [kg m²] "),
@@ -77,6 +72,33 @@ def show(arm: Arm) -> None:
     print_list("Missing", [str(finding) for finding in gaps])
     print_list("Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
     print_list("Notes", arm.notes)
+
+
+def _show_frames(arm: Arm) -> None:
+    """Print where links are; of trees also what carries them, and joints that follow others."""
+    from armdyn.model.mechanism import Frame
+
+    links = zip(arm.joints, arm.links, arm.parents, strict=True)
+    rows = [(link.name, _name(arm, parent), *_pose(_frame(joint))) for joint, link, parent in links]
+    frames = [Frame(arm.tip_name, _name(arm, arm.tip_index), arm.tool_pose), *arm.frames]
+    rows += [(frame.name, frame.link, *_pose(frame.pose)) for frame in frames]
+    columns = ("link", "on", "position [m] ", "roll pitch yaw [deg] ")
+    if arm.is_chain:
+        title = "Frames at joint position zero, each in the one before; the last holds the tool"
+        print_table(title, (columns[0], *columns[2:]), [(name, *pose) for name, _, *pose in rows])
+        return
+    print_table("Frames at joint position zero, each in the link that carries it", columns, rows)
+    dependent = [joint for joint in arm.joints if joint.follows]
+    print_list("Joints that follow others", [_dependence(joint) for joint in dependent])
+
+
+def _name(arm: Arm, link: int) -> str:
+    return arm.base_name if link < 0 else arm.link_names[link]
+
+
+def _dependence(joint: Joint) -> str:
+    terms = " + ".join(f"{number(ratio)} {name}" for name, ratio in joint.follows)
+    return f"{joint.name} = {terms}" + (f" + {number(joint.offset)}" if joint.offset else "")
 
 
 def _frame(joint: Joint) -> NDArray:

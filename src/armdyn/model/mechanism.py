@@ -1,0 +1,111 @@
+"""Trees of joints, and joints that follow others.
+
+Link i hangs on joint i, and joint i on link `parents[i]` (-1: the base). Positions of all N joints are G q + b, with q
+the n coordinates: the joints that follow no other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.arrays import read_only
+from armdyn.errors import ModelError, quote
+from armdyn.frozen import Frozen
+from armdyn.model.joint import Joint
+from armdyn.spatial.transform import check_transform
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
+
+
+@dataclass(frozen=True, eq=False)
+class Frame(Frozen):
+    """A named frame fixed in a link: a hand, a camera, a tool."""
+
+    name: str
+    link: str
+    pose: NDArray = field(default_factory=lambda: np.eye(4))  # in the link's frame
+
+    def __post_init__(self) -> None:
+        for what in ("name", "link"):
+            if not isinstance(getattr(self, what), str) or not getattr(self, what):
+                raise ModelError(f"frame: expected text as {what}, got {quote(getattr(self, what))}")
+        object.__setattr__(self, "pose", check_transform(self.pose, f"frame '{self.name}': pose"))
+
+
+def parent_indices(joints: Sequence[Joint], link_names: Sequence[str], base_name: str, where: str) -> tuple[int, ...]:
+    """Return the index of the link that carries each joint, -1 for the base."""
+    parents = []
+    for i, joint in enumerate(joints):
+        if joint.parent is None:
+            parents.append(i - 1)
+        elif joint.parent in link_names[:i]:
+            parents.append(link_names.index(joint.parent))
+        elif joint.parent == base_name:
+            parents.append(-1)
+        elif joint.parent in link_names:
+            raise ModelError(
+                f"{where}: joint '{joint.name}' hangs on link '{joint.parent}', whose joint comes later; "
+                "list joints from the base outward (joints in a cycle have no such order)"
+            )
+        else:
+            known = ", ".join((base_name, *link_names))
+            raise ModelError(f"{where}: joint '{joint.name}' hangs on link '{joint.parent}', which is none of {known}")
+    return tuple(parents)
+
+
+class Dependence(NamedTuple):
+    """Positions of all joints from the coordinates: G q + b."""
+
+    coordinates: tuple[int, ...]  # indices of the joints that follow no other
+    G: NDArray | None  # (N, n); None where every joint is a coordinate
+    b: NDArray | None  # (N,)
+
+
+def dependence(joints: Sequence[Joint], where: str) -> Dependence:
+    """Resolve which joints follow which, leaders that follow others included."""
+    index = {joint.name: i for i, joint in enumerate(joints)}
+    free = tuple(i for i, joint in enumerate(joints) if not joint.follows)
+    if len(free) == len(joints):
+        return Dependence(free, None, None)
+    if not free:
+        raise ModelError(f"{where}: every joint follows another; expected at least one that moves by itself")
+    rows: dict[int, NDArray] = {i: np.append(np.eye(len(free))[k], 0.0) for k, i in enumerate(free)}
+
+    def resolve(i: int, path: tuple[str, ...]) -> NDArray:
+        joint = joints[i]
+        if joint.name in path:
+            raise ModelError(f"{where}: joints follow each other in a cycle: {' -> '.join((*path, joint.name))}")
+        if i not in rows:
+            row = np.append(np.zeros(len(free)), joint.offset)
+            for name, ratio in joint.follows:
+                if name not in index:
+                    raise ModelError(f"{where}: joint '{joint.name}' follows '{name}', which is no joint of it")
+                row = row + ratio * resolve(index[name], (*path, joint.name))
+            rows[i] = row
+        return rows[i]
+
+    table = np.array([resolve(i, ()) for i in range(len(joints))])
+    return Dependence(free, read_only(table[:, :-1]), read_only(table[:, -1]))
+
+
+def require_free_joints(arm: Arm, what: str) -> None:
+    """Raise where a computation is for joints that move by themselves and some of the arm's follow others."""
+    if arm.G is not None:
+        raise ModelError(
+            f"{what} is for joints that move by themselves, and arm '{arm.name}' is {arm.kind_of_mechanism}"
+        )
+
+
+def require_chain(arm: Arm, what: str) -> None:
+    """Raise where a computation is for serial chains alone and the arm is a tree, or has joints that follow others."""
+    if not arm.is_chain:
+        raise ModelError(
+            f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}; "
+            "load one chain of it with tip="
+        )
