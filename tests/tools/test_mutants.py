@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 AREAS = (
     *("memory pool", "native calls", "guards and limits", "contact", "observers", "xacro", "MJCF", "C printer"),
-    *("Newton-Euler", "Coriolis", "friction", "regressors", "drives", "elastic", "adaptive"),
+    *("Newton-Euler", "Coriolis", "friction", "regressors", "drives", "elastic", "adaptive", "identification"),
 )
 
 

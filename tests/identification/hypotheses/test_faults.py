@@ -117,6 +117,14 @@ def test_amperes_of_unlike_drives(puma, log):
     assert found(bare, dataclasses.replace(log, tau=log.tau / np.array([12, 5, 9, 14, 6, 10])), "amperes")
 
 
+@pytest.mark.parametrize(("factor", "told"), [(1.3, False), (2.0, True)])
+def test_torques_are_out_of_proportion_from_a_quarter_on(make_log, factor, told):
+    """Of two drives one measures more by a factor, both by its root off their mean: a tenth is common, 40 % is not."""
+    arm = armdyn.arms.planar2()
+    log, bare = make_log(arm), arm.with_theta(np.full(20, np.nan))
+    assert bool(found(bare, dataclasses.replace(log, tau=log.tau * [1.0, factor]), "amperes")) == told
+
+
 def test_spikes(puma, log):
     tau = log.tau.copy()
     rng = np.random.default_rng(0)
