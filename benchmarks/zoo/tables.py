@@ -13,7 +13,7 @@ HARMFUL = 1.5  # factor by which a fault raises the error on new motion, from wh
 VISIBLE = 1.1  # factor by which it raises what plain least squares leaves of the spoilt log: else nothing shows it
 KNOWN = ("exact",)  # descriptions by which units and mounts show as well
 SURE = ("delay", "step", "spikes", "stuck", "sign", "exchange")  # faults to notice in 85 %
-LIKELY = ("clock", "zero", "amperes")  # in 62 %
+LIKELY = ("time_scale", "zero", "gain")  # in 62 %
 
 Row = dict[str, Any]
 

@@ -140,7 +140,7 @@ def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> 
 
 def _coupling(seen: Seen) -> str:
     found = find_shared_drive(seen)
-    return "none" if found is None else found.remedy.split()[-1]
+    return "none" if found is None else found.correction.coupling[0]
 
 
 def threshold_table(rows: Iterable[dict[str, Any]], numbers: Iterable[str]) -> list[str]:

@@ -170,7 +170,10 @@ from armdyn.identification.drive_gains import identify_drive_gains as identify_d
 from armdyn.identification.fit.result import Fit as Fit
 from armdyn.identification.fit.validation import validate as validate
 from armdyn.identification.hypotheses.check import check_log as check_log
+from armdyn.identification.hypotheses.finding import Finding as Finding
+from armdyn.identification.hypotheses.finding import FindingKind as FindingKind
 from armdyn.identification.identify import identify as identify
+from armdyn.identification.logs.corrections import LogCorrection as LogCorrection
 from armdyn.identification.logs.log import Log as Log
 from armdyn.identification.logs.read_log import read_log as read_log
 from armdyn.identification.motion.differentiate import differentiate as differentiate

@@ -53,7 +53,11 @@ class SimulationError(ArmdynError):
 
 
 class DataError(ArmdynError):
-    """Measured data cannot support what was asked of them."""
+    """Measured data cannot support what was asked of them; `findings` about them are as `Fit.findings` are."""
+
+    def __init__(self, message: str, findings: Iterable[Any] = ()) -> None:
+        super().__init__(message)
+        self.findings = tuple(findings)
 
 
 class LimitError(ArmdynError):

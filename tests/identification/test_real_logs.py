@@ -41,7 +41,7 @@ def test_nothing_speaks_against_good_logs(measured):
 def test_but_against_another_arms(shared, model, name):
     arm = armdyn.load(shared / model)
     check = armdyn.check_log(arm, armdyn.read_log(shared / LOGS[name][1], arm))
-    kinds = ("arm", "axis", "exchange", "sign", "gravity", "amperes", "description")
+    kinds = ("other_arm", "exchange", "sign", "gravity", "gain", "zero")
     assert any(f.kind in kinds for f in check.findings)
 
 

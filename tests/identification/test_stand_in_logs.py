@@ -47,7 +47,7 @@ def test_nothing_speaks_against_it_but_against_another_arms(ur5):
     check = armdyn.check_log(arm, log)
     assert check.ok, str(check)
     assert np.all(check.joints.condition < 10)
-    kinds = ("arm", "axis", "exchange", "sign", "gravity", "amperes", "description")
+    kinds = ("other_arm", "exchange", "sign", "gravity", "gain", "zero")
     other = armdyn.check_log(armdyn.arms.ur10(), armdyn.Log(log.t, log.q, log.tau))
     assert any(finding.kind in kinds for finding in other.findings)
 

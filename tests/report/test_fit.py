@@ -14,7 +14,7 @@ import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
-from armdyn.identification.quality import JointVerdict, Verdict
+from armdyn.identification.quality import JointVerdict, Level, Step, Verdict
 from armdyn.report.advice import advice, next_command, next_step
 from armdyn.report.fit_tables import known_alone
 
@@ -120,11 +120,11 @@ def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
 
 
 def test_the_first_line_says_for_which_joints_the_model_is_good(fit, tmp_path):
-    good, care = JointVerdict("good", ""), JointVerdict("usable with care", "31% is unexplained")
-    mixed = dataclasses.replace(fit, verdict=Verdict("good", (good, care), (), ""))
+    good, care = JointVerdict(Level.GOOD, ""), JointVerdict(Level.CARE, "31% is unexplained")
+    mixed = dataclasses.replace(fit, verdict=Verdict(Level.GOOD, (good, care), ()))
     text = armdyn.report(mixed, tmp_path / "a.html").read_text()
     assert "Good for joint 1; 2 usable with care." in text
-    whole = dataclasses.replace(fit, verdict=Verdict("good", (good, good), (), ""))
+    whole = dataclasses.replace(fit, verdict=Verdict(Level.GOOD, (good, good), ()))
     assert ">Good.</p>" in armdyn.report(whole, tmp_path / "b.html").read_text()
 
 
@@ -201,7 +201,7 @@ class TestAdvice:
         log = dataclasses.replace(fit.checks[0].log, path=Path("run.csv"), options=("--delay", "0.005", "--degrees"))
         told = dataclasses.replace(fit, filters=late, other=None, checks=(fit.checks[0]._replace(log=log),))
         assert next_command(told).endswith("--given run.csv --degrees --out next.csv")
-        told = dataclasses.replace(told, verdict=told.verdict._replace(word="good", next_step=""))
+        told = dataclasses.replace(told, verdict=told.verdict._replace(level=Level.GOOD, step=Step()))
         assert next_step(told).endswith("(armdyn validate --delay 0.005)")
 
     def test_the_command_reads_the_logs_as_they_were_read(self, fit, tmp_path, monkeypatch):
@@ -232,7 +232,7 @@ class TestAdvice:
 
 def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_path):
     found = Finding("note", "joints 1 and 2 share a drive: q1 + q2", kind="coupling")
-    good = Verdict("good", fit.verdict.joints, (), "")
+    good = Verdict(Level.GOOD, fit.verdict.joints, ())
     alone = dataclasses.replace(fit, verdict=good, findings=(found,), other=None)
     text = armdyn.report(alone, tmp_path / "a.html").read_text()
     first = text[: text.index(">Links<")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
 from inspect import Parameter, signature
@@ -23,7 +24,7 @@ Command = Callable[..., None]
 
 Down = Annotated[
     str | None,
-    typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, y, -y, z, -z or X,Y,Z."),
+    typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, ..., X,Y,Z, or none."),
 ]
 
 
@@ -133,6 +134,9 @@ def mount_arm(arm: Arm, down: str | None) -> Arm:
 
     if down is None:
         return arm
+    if down == "none":
+        source = arm.source and arm.source._replace(options=(*arm.source.options, "--down=none"))
+        return replace(arm, gravity=np.zeros(3), source=source)
     axis = dict(zip("xyz", np.eye(3), strict=True)).get(down[-1:])
     if axis is not None and down[:-1] in ("", "+", "-"):
         axis = -axis if down[0] == "-" else axis
@@ -144,6 +148,21 @@ def mount_arm(arm: Arm, down: str | None) -> Arm:
     # Commands that are printed say so too.
     source = arm.source and arm.source._replace(options=(*arm.source.options, f"--down={down}"))
     return replace(arm, gravity=size * axis / np.linalg.norm(axis), source=source)
+
+
+@contextmanager
+def option_words(arm: Arm, log: Log) -> Iterator[None]:
+    """Say what findings of rejected logs ask for in options of the command line."""
+    from armdyn.errors import DataError
+    from armdyn.report.options import remedy
+
+    try:
+        yield
+    except DataError as error:
+        text = str(error)
+        for finding in error.findings:
+            text = text.replace(finding.remedy, remedy(arm, finding, log)) if finding.remedy else text
+        raise DataError(text, error.findings) from None
 
 
 def reject_swapped(arm: str, logs: list[Path]) -> None:

@@ -10,6 +10,8 @@ export(
         "fit.result": "Fit",
         "fit.validation": "validate",
         "identify": "identify",
+        "hypotheses.finding": "Finding FindingKind",
+        "logs.corrections": "LogCorrection",
         "logs.log": "Log",
         "logs.read_log": "read_log",
         "motion.differentiate": "differentiate",

@@ -40,7 +40,7 @@ from armdyn.identification.logs.log import Log, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, PIECE_SAMPLES, Filters, Track
 from armdyn.identification.poses import held_poses
-from armdyn.identification.quality import WORDS, Figures, judge
+from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 
@@ -209,7 +209,7 @@ def _with_drives(
     if coupling is not None:
         return seen.arm.with_coupling(coupling), ()
     found = find_shared_drive(seen) if terms == "full" else None
-    return (seen.arm, ()) if found is None else (seen.arm.with_coupling(found.remedy.split()[-1]), (found,))
+    return (seen.arm, ()) if found is None or found.correction is None else (found.correction.arm(seen.arm), (found,))
 
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
@@ -356,19 +356,20 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     """The fit with its verdict; rejected where it is not usable, unless forced."""
     still = [check.joints.high - check.joints.low < STILL_TRAVEL for check in fit.checks]
     found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
-    error = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
-    error = max(error, fit.rel_error) if fit.filters.form == "energy" else error  # held-out errors are those of power
+    joint_errors = fit.held_out_joints
+    if fit.other is not None and len(joint_errors):
+        joint_errors = np.fmax(joint_errors, fit.other.rel_error_joints)
     verdict = judge(
         Figures(
-            fit.arm.joint_names, float(error), fit.held_out_joints, torque, fit.cost,
-            fit.undetermined, tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, fit.stated,
-            *_motion(fit), fit.next_motion,
+            fit.arm.joint_names, fit.expected_error, joint_errors, torque, fit.undetermined,
+            tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, *_motion(fit),
+            fit.next_motion,
         )
     )  # fmt: skip
-    if verdict.word == WORDS[2] and not force:
+    if verdict.level == Level.NOT_USABLE and not force:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
-        told = with_remedy("; ".join(verdict.reasons), remedy)
-        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {told}")
-    if verdict.word != WORDS[0]:
+        message = with_remedy("; ".join(verdict.reasons), remedy)
+        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {message}", found)
+    if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

@@ -18,14 +18,14 @@ from armdyn.identification.fit.spread import Information, correlated_sum, determ
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import Seen
 from armdyn.identification.hypotheses.faults import DELAY, SHORT_DELAYS, lateness
-from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.given import as_logs, checked
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
-from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, word_for
+from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, level_for
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.spatial import inertia as inertial
@@ -62,7 +62,7 @@ class Payload(NamedTuple):
     @property
     def verdict(self) -> str:
         """Whether to use it: "good", "usable with care" or "not usable", by the limits of `identify`."""
-        return word_for(self.rel_error, self.findings)
+        return str(level_for(self.rel_error, self.findings))
 
 
 def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
@@ -157,7 +157,8 @@ def _unexplained_torque(error: float, without: float) -> list[Finding]:
         text = f"{told}: the payload explains little of what the arm leaves"
     else:
         return []
-    return [Finding("warn", text, "arm", matters=error, remedy="identify the arm without payload first")]
+    hint = "identify the arm without payload first"
+    return [Finding("warn", text, FindingKind.OTHER_ARM, error_reduction=error, hint=hint)]
 
 
 def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:

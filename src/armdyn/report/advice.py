@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.quality import WORDS
+from armdyn.identification.logs.log import Log
+from armdyn.identification.quality import WORDS, Level, NextStep
 from armdyn.model.arm import Arm
+from armdyn.report import options
 
 if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
@@ -23,9 +25,7 @@ STRONG_PRIOR = 1e3  # strength of the prior from which on the description decide
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
 DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
 MOST_JOINTS_NAMED = 8
-USE = "use it"
-AGAIN = "identify again with "  # how a next step begins that is an option
-WHOLE_OPTIONS = r"--degrees|(--[a-z-]+[ =][-\w=.+]+(,[-\w.]+)*( |$))+"  # such as --drive-gain 1,-1, not NAME,..
+EXCITE = "armdyn excite designs one"
 
 
 def advice(fit: Fit) -> list[str]:
@@ -56,13 +56,24 @@ def advice(fit: Fit) -> list[str]:
 
 def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
-    if fit.verdict.word == WORDS[0] and description_is_better(fit):
+    if _keeps_description(fit):
         return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
-    use = USE
-    if fit.other is None:
-        late = f" --delay {fit.delay:.3g}" if fit.delay else ""  # validate takes torques as they were logged
-        use += f", or see first how it does on a log of another motion (armdyn validate{late})"
-    return fit.verdict.next_step or (use if fit.verdict.word == WORDS[0] else "")
+    step = fit.verdict.step
+    if step.kind != NextStep.NONE:
+        log = fit.checks[0].log if fit.checks else None
+        remedy = "" if step.finding is None else options.remedy(fit.source, step.finding, log)
+        given = "armdyn excite --given designs such a motion" if step.kind == NextStep.MORE else EXCITE
+        return step.text(remedy, given)
+    if fit.verdict.level != Level.GOOD:
+        return ""
+    if fit.other is not None:
+        return "use it"
+    late = f" --delay {fit.delay:.3g}" if fit.delay else ""  # validate takes torques as they were logged
+    return f"use it, or see first how it does on a log of another motion (armdyn validate{late})"
+
+
+def _keeps_description(fit: Fit) -> bool:
+    return fit.verdict.level == Level.GOOD and description_is_better(fit)
 
 
 def description_is_better(fit: Fit) -> bool:
@@ -74,12 +85,12 @@ def next_command(fit: Fit) -> str:
     """The command that designs a motion which, with the logs so far, shows all parameters best; paths as given."""
     words = ["armdyn", "excite", *arm_words(fit.source), "--duration", "20", *_speed_words(fit)]
     logs = [check.log for check in fit.checks]
-    options = logs[0].options if logs else ()
+    reading = _reading(fit, logs[:1])
     for log in logs:
-        if log.path is not None and log.options == options:  # a command reads all of its logs in one way
+        if log.path is not None and _reading(fit, [log]) == reading:  # a command reads all of its logs in one way
             words += ["--given", shown_path(log.path)]
-    reading = _without_option("--delay", options) if "--given" in words else ()  # torques of given logs do not count
-    return shlex.join([*words, *reading, "--out", "next.csv"])
+    given = _without_option("--delay", reading) if "--given" in words else ()  # torques of given logs do not count
+    return shlex.join([*words, *given, "--out", "next.csv"])
 
 
 def _speed_words(fit: Fit) -> list[str]:
@@ -93,9 +104,14 @@ def _speed_words(fit: Fit) -> list[str]:
     return ["--max-velocity", ",".join(f"{speed:.2g}" for speed in np.minimum(own, top))]
 
 
-def _without_option(name: str, options: tuple[str, ...]) -> tuple[str, ...]:
+def _reading(fit: Fit, logs: list[Log]) -> tuple[str, ...]:
+    """Options with which the first of some logs was read."""
+    return tuple(options.log_words(fit.source, logs[0])) if logs else ()
+
+
+def _without_option(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
     """Options without one that has a value."""
-    return tuple(word for k, word in enumerate(options) if name not in options[max(k - 1, 0) : k + 1])
+    return tuple(word for k, word in enumerate(words) if name not in words[max(k - 1, 0) : k + 1])
 
 
 def step_command(fit: Fit, out: Path | None = None) -> str:
@@ -103,21 +119,23 @@ def step_command(fit: Fit, out: Path | None = None) -> str:
 
     `out` is the file of the model, where it was written.
     """
-    step = next_step(fit)
-    if step.startswith(USE):
+    step = fit.verdict.step
+    if _keeps_description(fit):
+        return ""
+    if step.kind == NextStep.NONE and fit.verdict.level == Level.GOOD:
         return "" if out is None else shlex.join(["armdyn", "info", shown_path(out)])
-    if step.startswith("log "):
+    if step.logs_motion:
         return next_command(fit)
-    option = step.removeprefix(AGAIN)
+    if step.finding is None or step.finding.correction is None or not options.is_whole(step.finding):
+        return ""
     logs = [check.log for check in fit.checks]
-    options = logs[0].options if logs else ()
-    if not (step.startswith(AGAIN) and re.fullmatch(WHOLE_OPTIONS, option)) or option.split()[0] in options:
-        return ""
+    readings = {_reading(fit, [log]) for log in logs}
     paths = [shown_path(log.path) for log in logs if log.path is not None]
-    if len(paths) < len(logs) or any(log.options != options for log in logs):  # a command reads all in one way
+    if len(paths) < len(logs) or len(readings) != 1:  # a command reads all in one way
         return ""
-    words = ["armdyn", "identify", *arm_words(fit.source), *paths]
-    return shlex.join([*words, *options, *shlex.split(option), "--out", "identified.urdf"])
+    log = logs[0].corrected(step.finding.correction)
+    words = ["armdyn", "identify", *arm_words(fit.source), *paths, *options.log_words(fit.source, log)]
+    return shlex.join([*words, "--out", "identified.urdf"])
 
 
 def servo_command(fit: ServoFit, out: Path | None = None) -> str:
@@ -131,17 +149,14 @@ def servo_command(fit: ServoFit, out: Path | None = None) -> str:
 
 def which_joints(fit: Fit) -> str:
     """For which joints a model is good, where it is not for all."""
-    by_word = {word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.word == word] for word in WORDS}
+    by_word = {
+        word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.level == word] for word in WORDS
+    }
     good, *others = by_word.values()
-    if fit.verdict.word != WORDS[0] or not good or not any(others):
+    if fit.verdict.level != Level.GOOD or not good or not any(others):
         return ""
     told = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
     return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(told)}"
-
-
-def held_out_error(fit: Fit) -> float:
-    """Relative torque error of the model as it is written on data it has not seen; NaN where there were none."""
-    return fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
 
 
 def arm_words(arm: Arm) -> list[str]:

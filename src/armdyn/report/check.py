@@ -7,6 +7,7 @@ import numpy as np
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.numerals import pluralize
+from armdyn.report.options import advice
 
 
 def page(check: DataCheck) -> str:
@@ -51,9 +52,9 @@ def parts(check: DataCheck) -> list[str]:
         paragraph(check.verdict, "bad" if not check.ok else "warn" if doubts else "good"),
         paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}."),
     ]
-    found += [
-        paragraph(f.advice, "bad" if f.level == "reject" else "warn") for f in check.findings if f.level != "note"
-    ]
+    for f in check.findings:
+        if f.level != "note":
+            found.append(paragraph(advice(check.arm, f, log), "bad" if f.level == "reject" else "warn"))
     notes = [f.text for f in check.findings if f.level == "note"]
     return [
         *found,

@@ -24,9 +24,9 @@ from armdyn.html import (
 )
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
-from armdyn.identification.quality import WORDS
+from armdyn.identification.quality import Level, error_text
 from armdyn.report import fit_tables as numbers
-from armdyn.report.advice import advice, held_out_error, next_command, next_step, step_command, which_joints
+from armdyn.report.advice import advice, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
@@ -66,13 +66,13 @@ def parts(fit: Fit) -> list[str]:
 def _conclusion(fit: Fit) -> list[str]:
     """The first screen: whether to use the model, its error in words, a light per joint, the one next step."""
     verdict = fit.verdict
-    kind = {WORDS[0]: "good", WORDS[1]: "warn"}.get(verdict.word, "bad")
+    kind = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}[Level(verdict.level)]
     told = f"{verdict.word[0].upper()}{verdict.word[1:]}"
-    held = held_out_error(fit)
-    error = f"Torque error {fit.rel_error:.2%} on the logs fitted to"
-    error += "" if np.isnan(held) else f", {held:.2%} on held-out data"
+    error = f"{error_text(fit.expected_error, fit.error_bound)} torque error on new motion" if judged(fit) else ""
+    error = f"{error[:1].upper()}{error[1:]}; measured: " if error else "Torque error "
+    error += f"{fit.rel_error:.2%} on the logs fitted to"
+    error += f", {held_out_blocks(fit):.2%} on held-out data" if not np.isnan(held_out_blocks(fit)) else ""
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
-    error += "" if np.isnan(fit.stated) else f"; on another motion expect about {fit.stated:.1%}"
     if not np.isnan(fit.rel_error_source):
         error += f"; the arm as described has {fit.rel_error_source:.1%} on these logs"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
@@ -87,13 +87,23 @@ def _conclusion(fit: Fit) -> list[str]:
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
-        rows = [(f"{j + 1} {name}", light(joint.word, joint.reason)) for j, (name, joint) in enumerate(names)]
+        rows = [(f"{j + 1} {name}", light(str(joint.level), joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
     shared = [f"{found.text[0].upper()}{found.text[1:]}." for found in fit.findings if found.kind == "coupling"]
     step = next_step(fit)
     command = step_command(fit)
     following = [paragraph(f"Next: {step}.", "next")] if step else []
     return [*parts, *map(paragraph, shared), *following, *([code(command)] if command else [])]
+
+
+def held_out_blocks(fit: Fit) -> float:
+    """Relative torque error of the model as it is written on held-out blocks; NaN where there were none."""
+    return fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
+
+
+def judged(fit: Fit) -> bool:
+    """Whether an error on new motion can be stated."""
+    return not np.isnan(fit.expected_error)
 
 
 def _warnings(fit: Fit) -> list[str]:
@@ -105,18 +115,21 @@ def _warnings(fit: Fit) -> list[str]:
 def _comparison(fit: Fit, before: Validation | None) -> str:
     """Errors per joint: as described, identified, on the validation log."""
     columns, results = ["joint"], []
+    held = np.append(fit.held_out_joints, held_out_blocks(fit)) if len(fit.held_out_joints) else None
     for title, result in (("as described", before), ("identified", fit.own), ("validation log", fit.other)):
         if result is not None:
             columns.append(title)
             results.append(result)
-    columns += ["RMSE [N m or N]", "residual correlation"]
+    columns += [*(["held-out data"] if held is not None else []), "RMSE [N m or N]", "residual correlation"]
     rows = []
     for j, name in enumerate(fit.arm.joint_names):
         row = [f"{j + 1} {name}", *(f"{result.rel_error_joints[j]:.2%}" for result in results)]
+        row += [] if held is None else [f"{held[j]:.2%}"]
         row += ["-", "-"] if fit.own is None else [f"{fit.own.rmse[j]:.3g}", f"{fit.own.whiteness[j]:.2f}"]
         rows.append(row)
     tail = ["-", "-"] if fit.own is None else [f"{np.sqrt(np.mean(fit.own.rmse**2)):.3g}", ""]
-    rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *tail])
+    whole = [] if held is None else [f"{held[-1]:.2%}"]
+    rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *whole, *tail])
     return table(columns, rows)
 
 

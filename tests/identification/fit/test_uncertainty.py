@@ -9,9 +9,9 @@ import armdyn
 from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.uncertainty import passes
-from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.motion.differentiate import lowpass
-from armdyn.identification.quality import Figures, judge
+from armdyn.identification.quality import Figures, Level, error_text, expected_error, judge
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def test_no_log_shows_what_changes_after_it(two, make_log):
 
 
 def test_the_next_step_names_what_more_motion_could_do():
-    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), (), (), ())
     said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03))).next_step
     assert said.startswith(
         "log 20 s more in which joint 2 'b' goes through half of the range or more: the error to expect there would "
@@ -60,23 +60,39 @@ def test_the_next_step_names_what_more_motion_could_do():
     assert "in which all joints go" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
 
 
-def test_clipped_torques_and_a_large_error_to_expect_make_a_model_not_usable():
-    """Good logs that are poor, or too short to tell that error, often do better than it says."""
-    clipped = Finding("warn", "clipped?", "saturation", (0,))
-    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), (clipped,), stated=0.31)
-    for error in (0.02, 0.2):
-        verdict = judge(known._replace(held_out=error))
-        assert verdict.word == "not usable"
-        assert verdict.reasons == ("on new motion 31% of the torque may be unexplained", "clipped?")
-    step = Finding("warn", "a load was taken?", "step", (0,))
-    for better in (dict(findings=()), dict(findings=(step,)), dict(seconds=7.0), dict(passes=1.0), dict(stated=0.3)):
-        assert judge(known._replace(**better)).word == "usable with care"
+def test_the_verdict_follows_from_the_expected_error_and_findings():
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), (), (), ())
+    for expected, level in ((0.05, Level.GOOD), (0.11, Level.CARE), (0.39, Level.CARE), (0.4, Level.NOT_USABLE)):
+        verdict = judge(known._replace(expected=expected))
+        assert verdict.level == level
+        assert verdict.word == level.value
+        assert len(verdict.reasons) == (level != Level.GOOD)
+    doubts = {"note": Level.GOOD, "warn": Level.CARE, "reject": Level.NOT_USABLE}
+    for found, level in doubts.items():
+        clipped = Finding(found, "clipped?", FindingKind.CLIPPED, (0,))
+        assert judge(known._replace(findings=(clipped,))).level == level
+    assert judge(known._replace(expected=np.nan)).level == Level.CARE
+    assert judge(known._replace(expected=np.nan, seconds=3.0)).level == Level.NOT_USABLE
+
+
+def test_the_expected_error_lies_between_held_out_error_and_bound():
+    for held_out, bound in ((0.01, 0.035), (0.02, 0.021), (0.3, 2.0)):
+        assert held_out <= expected_error(held_out, bound) <= bound
+    assert expected_error(0.01, 0.0331) == pytest.approx(0.014, abs=1e-4)
+    assert error_text(0.014, 0.035) == "about 1.4%, at most 3.5%"
+    assert error_text(0.014, np.nan) == "about 1.4%"
+
+
+def test_lights_of_joints_are_those_of_the_table():
+    """Where a joint does worse on the validation log than on held-out data, that counts."""
+    known = Figures(("a", "b"), 0.05, np.array([0.05, 0.26]), np.ones(2), (), (), ())
+    assert [joint.level for joint in judge(known).joints] == [Level.GOOD, Level.CARE]
 
 
 def test_rules_of_the_verdict_about_motion():
-    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), 0.0, (), (), ())
-    assert judge(known._replace(stated=0.09, seconds=8.0, passes=2.0)).word == "good"
-    for worse in (dict(stated=0.11), dict(seconds=7.9), dict(passes=1.0)):
+    known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), (), (), ())
+    assert judge(known._replace(seconds=8.0, passes=2.0)).word == "good"
+    for worse in (dict(expected=0.11), dict(seconds=7.9), dict(passes=1.0)):
         verdict = judge(known._replace(**worse))
         assert verdict.word == "usable with care"
         assert len(verdict.reasons) == 1
@@ -103,7 +119,7 @@ def test_passes_are_those_of_the_joint_that_turned_back_least(fit):
 
 
 def test_little_motion_is_no_base_for_a_statement(puma, make_log):
-    with pytest.warns(armdyn.ArmdynWarning, match="s of motion say little"):
+    with pytest.warns(armdyn.ArmdynWarning, match="only 7 s of motion"):
         fit = armdyn.identify(puma, make_log(puma, duration=7.0))
     assert fit.verdict.word == "usable with care"
     assert fit.verdict.next_step == "log at least 10 s of motion of all joints"

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
+from armdyn.report.options import remedy
 
 
 def bare(arm):
@@ -70,9 +72,11 @@ def test_the_remedy_of_exchanged_joints_names_all_their_columns(puma, log):
         (dataclasses.replace(moving, **exchanged_all), ("q", "qd", "tau")),
         (dataclasses.replace(moving, **exchanged_all | {"qd": None}), ("q", "tau")),
     ):
-        (remedy,) = (f.remedy for f in armdyn.check_log(bare(puma), spoiled).findings if f.level == "reject")
+        (found,) = (f for f in armdyn.check_log(bare(puma), spoiled).findings if f.level == "reject")
+        assert found.correction == LogCorrection((0, 2, 1, 3, 4, 5), (0, 2, 1, 3, 4, 5))
+        assert armdyn.check_log(bare(puma), spoiled.corrected(found.correction)).ok
         named = " ".join(f"--columns {role}=NAME,.." for role in roles)
-        assert remedy == f"{named} with the log's columns in the order 1, 3, 2, 4, 5, 6"
+        assert remedy(puma, found, spoiled) == f"{named} with the log's columns in the order 1, 3, 2, 4, 5, 6"
 
 
 @pytest.mark.parametrize("column", ["tau", "q"])
@@ -148,10 +152,10 @@ def test_a_joint_that_turns_the_other_way(puma, log):
         (found,) = (f for f in armdyn.check_log(bare(puma), turned(log, j)).findings if f.level != "note")
         assert found.text.startswith(f"the position and torque of joint {j + 1} 'joint{j + 1}' with the other sign")
         assert found.text.endswith("does the joint turn the other way than described?")
-        assert found.remedy == "--gear-ratio " + ",".join("-1" if k == j else "1" for k in range(6))
+        assert found.correction == LogCorrection(gear_ratio=[-1 if k == j else 1 for k in range(6)])
     geared = dataclasses.replace(turned(log, 1), options=("--gear-ratio", "100,100,80,50,50,50"))
     (found,) = (f for f in armdyn.check_log(bare(puma), geared).findings if f.level == "reject")
-    assert found.remedy == "--gear-ratio 100,-100,80,50,50,50"
+    assert remedy(puma, found, geared) == "--gear-ratio 100,-100,80,50,50,50"
 
 
 def test_of_two_parallel_joints_the_description_tells_which_turns_the_other_way(two, make_log):
@@ -159,7 +163,7 @@ def test_of_two_parallel_joints_the_description_tells_which_turns_the_other_way(
     log = make_log(two, noise=0.05)
     for j in range(2):
         (found,) = (f for f in armdyn.check_log(two, turned(log, j)).findings if f.level != "note")
-        assert found.remedy == ("--gear-ratio -1,1", "--gear-ratio 1,-1")[j]
+        assert found.correction == LogCorrection(gear_ratio=((-1, 1), (1, -1))[j])
 
 
 def test_another_order_altogether(puma, log):

@@ -12,6 +12,7 @@ from armdyn import Drive, Friction
 from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.hypotheses.check import Seen
 from armdyn.identification.hypotheses.shared_drives import find_shared_drive
+from armdyn.identification.logs.corrections import LogCorrection
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
     log = make_log(single.with_coupling(text), noise=0.5)
     found = find_shared_drive(Seen.of(bare(single), [log]))
     assert (found.kind, found.level, found.joints, found.value) == ("coupling", "note", joints, sign)
-    assert found.remedy == f"--coupling {text}"
+    assert found.correction == LogCorrection(coupling=(text,))
     assert found.gain > 100
 
 

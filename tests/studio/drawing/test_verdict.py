@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from armdyn import ArmdynWarning, identify
-from armdyn.identification.quality import JointVerdict, Verdict
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.quality import JointVerdict, Level, NextStep, Step, Verdict, error_text
 from armdyn.studio.drawing.verdict import errors, masses, verdict_html
 
 
@@ -17,7 +18,8 @@ def fit(arm, log):
 def test_it_begins_with_the_verdict_and_has_the_fits_own_figures(fit):
     html = verdict_html(fit)
     assert html.index(fit.verdict.word.capitalize()) < html.index("Torque error")
-    assert f"Torque error {fit.rel_error:.2%}" in html
+    assert f"Torque error on new motion {error_text(fit.expected_error, fit.error_bound)}" in html
+    assert f"measured {fit.rel_error:.2%}" in html
     assert f"the arm as described has {fit.rel_error_source:.1%}" in html
     assert all(name in html for name in fit.arm.joint_names)
 
@@ -26,7 +28,8 @@ def test_words_from_files_cannot_become_markup(fit):
     import dataclasses
 
     evil = "<img src=x>"
-    verdict = Verdict("not usable", (JointVerdict("not usable", evil),) * 2, (evil,), evil)
+    step = Step(NextStep.ACT, finding=Finding("warn", evil, hint=evil))
+    verdict = Verdict(Level.NOT_USABLE, (JointVerdict(Level.NOT_USABLE, evil),) * 2, (evil,), step)
     assert evil not in verdict_html(dataclasses.replace(fit, verdict=verdict))
 
 

@@ -24,7 +24,7 @@ from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
-from armdyn.identification.quality import NOT_JUDGED, Verdict
+from armdyn.identification.quality import NOT_JUDGED, Verdict, error_text, expected_error
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.names import Named
@@ -163,10 +163,28 @@ class Fit(Named, Reported):
         """The same of the arm as it was described; NaN where its inertia is unknown."""
         return np.nan if self.described is None else self.described.rel_error
 
+    @property
+    def held_out_error(self) -> float:
+        """Relative torque error of `arm` on data that were not fitted to: held-out blocks, and validation logs."""
+        error = self.held_out if np.isnan(self.held_out_possible) else self.held_out_possible
+        # Held-out errors of energies are those of power.
+        error = max(error, self.rel_error) if self.filters.form == "energy" else error
+        return float(error if self.other is None else np.fmax(error, self.other.rel_error))
+
     @cached_property
-    def stated(self) -> float:
+    def expected_error(self) -> float:
         """Relative torque error of `arm` to expect on new motion; NaN where nothing could be held out."""
+        return expected_error(self.held_out_error, self.error_bound)
+
+    @cached_property
+    def error_bound(self) -> float:
+        """Relative torque error of `arm` that new motion hardly exceeds; NaN where nothing could be held out."""
         return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected
+
+    @property
+    def stated(self) -> float:
+        """`error_bound`."""
+        return self.error_bound
 
     @cached_property
     def expected(self) -> float | None:
@@ -270,6 +288,7 @@ class Fit(Named, Reported):
         lines = [
             *str(self.verdict).splitlines(),
             f"{self.source.name}: {self.base.count} base parameters and {sum(map(len, self.structure))} joint terms",
+            f"relative torque error to expect on new motion: {error_text(self.expected_error, self.error_bound)}",
             f"relative torque error {self.rel_error:.2%}, on held-out blocks {self.held_out:.2%}"
             + ("" if np.isnan(self.held_out_possible) else f" ({self.held_out_possible:.2%} with consistent bodies)")
             + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),

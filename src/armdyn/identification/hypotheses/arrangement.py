@@ -6,7 +6,7 @@ torques, but those of the right arrangement do: each is tried, without knowing a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.identification.hypotheses.finding import Finding, joint_name, reversing
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name, joint_numbers, reversing
 from armdyn.identification.hypotheses.trial import OWN_COLUMNS, Trial, own_columns, sizes, squares
+from armdyn.identification.logs.corrections import LogCorrection
 
 POOR_FIT = 0.15  # share of a torque's deviation left, from which on something may be wrong with it
 LEAST_GAIN, LEAST_FALL = 25.0, 0.25  # of log-likelihood and of the error, by which another arrangement must be better
@@ -41,8 +42,6 @@ QUESTIONS = {
     "exchange": "columns shuffled?",
     "gravity": "is the arm mounted as described?",
 }
-# Options that name columns.
-POSITIONS, VELOCITIES, TORQUES = (f"--columns {role}=NAME,.." for role in ("q", "qd", "tau"))
 
 
 class Tried(NamedTuple):
@@ -54,14 +53,14 @@ class Tried(NamedTuple):
     gain: float
     fall: float
     own_fall: float  # of what the joints themselves leave
-    remedy: str
+    correction: LogCorrection
     sides: tuple[float, float] = (1.0, 1.0)  # signs of a joint's position and torque
 
 
-def arrangement(trial: Trial, velocities: bool = False) -> list[Finding]:
+def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
     poor = bool((trial.shares > POOR_FIT).any())
-    tried = [*_signs(trial), *_exchanges(trial, velocities), *_gravities(trial)] if poor else []
+    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
     good = [
         a for a in tried
         if a.gain > LEAST_GAIN and (a.own_fall >= LEAST_OWN_FALL or a.kind == "axis")
@@ -78,12 +77,13 @@ def _told(trial: Trial, good: list[Tried]) -> Finding:
     """The arrangement that is told, of those that would explain the torques better."""
     best = _told_by_description(trial, good)
     whole = best.fall > LEAST_FALL
-    who = f"joint{'s' * (len(best.joints) > 1)} {_list(best.joints)}"
+    who = f"joint{'s' * (len(best.joints) > 1)} {joint_numbers(best.joints)}"
     less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {who}"
     text = f"{best.said} would explain the torques far better ({less}): {QUESTIONS[best.kind]}"
     # A fault of joints whose torques are small beside others' does not spoil the rest.
     level = "reject" if whole else "warn"
-    return Finding(level, text, best.kind, best.joints, best.gain, best.fall, best.remedy)
+    kind = FindingKind.SIGN if best.kind == "axis" else FindingKind(best.kind)
+    return Finding(level, text, kind, best.joints, best.gain, best.fall, best.correction)
 
 
 def _told_by_description(trial: Trial, tried: list[Tried]) -> Tried:
@@ -131,12 +131,13 @@ def _driven_joints(trial: Trial) -> Iterator[Finding]:
     if gains[best] <= LEAST_GAIN:
         return
     joints = np.flatnonzero(sets[best]).tolist()
-    who = f"joints {_list(joints)}" if len(joints) > 1 else joint_name(trial.arm, joints[0])
+    who = f"joints {joint_numbers(joints)}" if len(joints) > 1 else joint_name(trial.arm, joints[0])
     text = (
         f"the torque of {'all joints' if len(joints) == trial.n else who} is as if friction drove it, and with the "
         "other sign friction brakes: sign of its torque or position reversed, or another arm?"
     )
-    yield Finding("reject", text, "sign", tuple(joints), gains[best], 0.0, f"--drive-gain {reversing(trial.n, joints)}")
+    correction = LogCorrection(drive_gain=reversing(trial.n, joints))
+    yield Finding("reject", text, FindingKind.SIGN, tuple(joints), gains[best], 0.0, correction)
 
 
 class _FrictionCurves(NamedTuple):
@@ -178,7 +179,8 @@ def _contradiction(trial: Trial, j: int, curves: _FrictionCurves) -> Finding:
         f"({curves.slope[j]:+.2g} a unit of speed): a reversed sign would turn both, so the reading has a part that "
         "does no work"
     )
-    return Finding("warn", text, "friction", (j,), remedy="check how torques of this joint are computed from currents")
+    hint = "check how torques of this joint are computed from currents"
+    return Finding("warn", text, FindingKind.FRICTION, (j,), hint=hint)
 
 
 def _braking(trial: Trial, tau: NDArray, joints: NDArray) -> NDArray:
@@ -215,25 +217,25 @@ def _signs(trial: Trial) -> Iterator[Tried]:
         own = trial.own.copy()
         own[:, j, [0, 1, 3, 4]] *= -1
         A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), own)  # type: ignore[misc]
-        gain, ratio = f"--drive-gain {turned}", f"--gear-ratio {turned}"  # which reverses the torque too
-        for what, kind, sides, columns, tau, remedy in (
-            ("torque", "sign", (1.0, -1.0), trial.columns, trial.tau * side, gain),
-            ("position", "sign", (-1.0, 1.0), A, trial.tau, f"{ratio} {gain}"),
-            ("position and torque", "axis", (-1.0, -1.0), A, trial.tau * side, ratio),
+        # A gear ratio reverses the torque too.
+        for what, kind, sides, columns, tau, ratio, gain in (
+            ("torque", "sign", (1.0, -1.0), trial.columns, trial.tau * side, (), turned),
+            ("position", "sign", (-1.0, 1.0), A, trial.tau, turned, turned),
+            ("position and torque", "axis", (-1.0, -1.0), A, trial.tau * side, turned, ()),
         ):
             if kind == "axis" and trial.arm.coupling is not None:
                 continue
             told = _compare(trial, columns, tau, same, (j,))
             said = f"the {what} of {joint_name(trial.arm, j)} with the other sign"
-            yield Tried(said, kind, (j,), *told, remedy, sides)
+            yield Tried(said, kind, (j,), *told, LogCorrection(gear_ratio=ratio, drive_gain=gain), sides)
 
 
-def _exchanges(trial: Trial, velocities: bool) -> Iterator[Tried]:
+def _exchanges(trial: Trial) -> Iterator[Tried]:
     """Torques, positions, or both of two joints that are badly explained exchanged."""
     poor = np.flatnonzero(trial.shares > POOR_FIT)
     pairs = sorted(combinations(poor.tolist(), 2), key=lambda p: -float(trial.shares[list(p)].min()))
     neighbours = [(j, j + 1) for j in range(trial.n - 1) if j in poor or j + 1 in poor]
-    same, motion = np.arange(trial.n), f"{POSITIONS} {VELOCITIES}" if velocities else POSITIONS
+    same = np.arange(trial.n)
     orders = [_swap(trial.n, i, j) for i, j in dict.fromkeys([*pairs[:MOST_PAIRS], *neighbours])]
     orders += [_likely(trial)] if trial.error > WARNED_ERROR else []
     for order in orders:
@@ -243,25 +245,21 @@ def _exchanges(trial: Trial, velocities: bool) -> Iterator[Tried]:
             trial.rigid(lambda q, qd, qdd, o=inverse: (q[:, o], qd[:, o], qdd[:, o])),  # type: ignore[misc]
             trial.own[:, inverse],
         )
-        for what, option, A, tau, to, columns in (
-            ("torques", TORQUES, trial.columns, trial.tau[:, order], order, order),
-            ("positions", motion, turned, trial.tau, same, inverse),
-            ("positions and torques", f"{motion} {TORQUES}", turned, trial.tau[:, inverse], inverse, inverse),
+        for what, A, tau, to, position_order, torque_order in (
+            ("torques", trial.columns, trial.tau[:, order], order, (), order),
+            ("positions", turned, trial.tau, same, inverse, ()),
+            ("positions and torques", turned, trial.tau[:, inverse], inverse, inverse, inverse),
         ):
             told = _compare(trial, A, tau, to, moved)
-            remedy = f"{option} with the log's columns in the order {_list(columns)}"
-            order_said = f"{_list(moved)} in the order {_list(order[list(moved)])}"
-            yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, remedy)
+            correction = LogCorrection(tuple(position_order), tuple(torque_order))
+            order_said = f"{joint_numbers(moved)} in the order {joint_numbers(order[list(moved)])}"
+            yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, correction)
 
 
 def _swap(n: int, i: int, j: int) -> NDArray:
     order = np.arange(n)
     order[[i, j]] = j, i
     return order
-
-
-def _list(joints: Iterable[int]) -> str:
-    return ", ".join(str(j + 1) for j in joints)
 
 
 def _likely(trial: Trial) -> NDArray:
@@ -290,7 +288,8 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
             continue
         A = trial.with_own(trial.rigid(regressor=partial(regressor, replace(trial.arm, gravity=size * axis))))
         gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
-        yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, f"--down={said}")
+        correction = LogCorrection(gravity=tuple(size * axis))
+        yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, correction)
 
 
 def _foreign(trial: Trial) -> Iterator[Finding]:
@@ -299,8 +298,8 @@ def _foreign(trial: Trial) -> Iterator[Finding]:
             "reject" if trial.error > REJECTED_ERROR else "warn",
             f"whatever bodies and friction arm '{trial.arm.name}' had, {trial.error:.0%} of the torque would stay "
             "unexplained: another arm, shuffled columns, other units, or torques that are not joint torques?",
-            "arm",
-            gain=0.0,
-            matters=trial.error,
-            remedy="check the arm, its geometry and the columns",
+            FindingKind.OTHER_ARM,
+            log_evidence=0.0,
+            error_reduction=trial.error,
+            hint="check the arm, its geometry and the columns",
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from armdyn.errors import DataError
 from armdyn.identification.hypotheses import resemblance
 from armdyn.identification.hypotheses.arrangement import arrangement
 from armdyn.identification.hypotheses.faults import find_faults
-from armdyn.identification.hypotheses.finding import Finding, with_numbers
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
     STILL_TRAVEL,
     JointFigures,
@@ -80,13 +80,17 @@ class DataCheck(NamedTuple):
         ]  # fmt: skip
 
     def __str__(self) -> str:
+        return self.text(lambda finding: finding.advice)
+
+    def text(self, advice: Callable[[Finding], str]) -> str:
+        """The report, with advice on each finding."""
         table = [self.headings, *self.rows()]
         widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
         lines = [f"{self.log.name}: {self.log.extent}. {self.verdict}"]
         for name, *row in table:
             cells = (cell.rjust(w) for cell, w in zip(row, widths[1:], strict=True))
             lines.append("  ".join(("  " + name.ljust(widths[0]), *cells)))
-        return "\n".join(lines + [f"  {LEVELS[f.level]}: {f.advice}" for f in self.findings])
+        return "\n".join(lines + [f"  {LEVELS[f.level]}: {advice(f)}" for f in self.findings])
 
     def __repr__(self) -> str:
         return f"<DataCheck of {self.log!r}: {self.verdict}>"
@@ -173,7 +177,7 @@ def _looked(arm: Arm, log: Log) -> Looked:
     require_joints(arm, log)
     found = [Finding("note", text) for text in log.notes]
     if not log.stretches:
-        found.append(Finding("reject", "no stretch without gaps is long enough"))
+        found.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))
         return Looked(log, [], 0.0, DataCheck(arm, log, tuple(found), _figures(log, [])))
     band = choose_band(log.stretches)
     motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
@@ -191,7 +195,7 @@ def _dynamics(seen: Seen) -> list[Finding]:
     arm, trial, found = seen.arm, seen.trial, list[Finding]()
     looked = [some for some in seen.looked if some.motions]
     if trial.usable:
-        found += arrangement(trial, any(some.log.qd is not None for some in looked))
+        found += arrangement(trial)
         for k, some in enumerate(seen.looked):
             own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
             found += frozen_findings(trial, some.log, own)
@@ -207,7 +211,7 @@ def _dynamics(seen: Seen) -> list[Finding]:
             return resemblance.resemblance(np.vstack(model), samples)
 
         found += resemblance.objections(arm, compare)
-    return [f._replace(remedy=with_numbers(f.remedy, looked[0].log.options)) for f in found]
+    return found
 
 
 def _filter(s: Stretch, m: Motion, band: float) -> Samples:
@@ -249,10 +253,11 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
 
 
 def require_good(findings: Iterable[Finding], where: str) -> None:
-    """Raise a `DataError` with the first reason to reject what was looked at."""
+    """Raise a `DataError` with the first reason to reject what was looked at, and all findings."""
+    findings = tuple(findings)
     for finding in findings:
         if finding.level == "reject":
-            raise DataError(f"{where}: {finding.advice}")
+            raise DataError(f"{where}: {finding.advice}", findings)
 
 
 def require_joints(arm: Arm, log: Log) -> None:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.hypotheses.belief import Belief
-from armdyn.identification.hypotheses.finding import Finding, joint_name, rescaling
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s
@@ -69,10 +70,10 @@ def lateness(delay: float, gain: float, fall: float) -> Finding:
     """That torques come later than positions, or earlier."""
     said = "later" if delay > 0 else "earlier"
     text = (
-        f"torques come about {abs(delay) * 1e3:.0f} ms {said} than positions: mended, the error would fall by "
-        f"{fall:.0%}; try --delay {delay:.3g}"
+        f"torques come about {abs(delay) * 1e3:.0f} ms {said} than positions: corrected, the error would fall by "
+        f"{fall:.0%}"
     )
-    return Finding("warn", text, "delay", (), gain, fall, f"--delay {delay:.3g}", delay)
+    return Finding("warn", text, FindingKind.DELAY, (), gain, fall, LogCorrection(delay=delay), delay)
 
 
 def _with_delay(trial: Trial, delay: float) -> tuple[float, float]:
@@ -100,16 +101,14 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall
     if best < 0 and sure:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
-        up = ",".join(f"{-x + 0.0:.3g}" for x in trial.arm.gravity)
-        yield Finding("reject", text, "gravity", (), gain, fall, f"--down={up}", best)
+        up = LogCorrection(gravity=tuple(0.0 - trial.arm.gravity))
+        yield Finding("reject", text, FindingKind.GRAVITY, (), gain, fall, up, best)
     elif max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
         text = (
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
         )
-        yield Finding(
-            "reject" if sure else "warn", text, "clock", (), gain, fall, rescaling(np.sqrt(best)), np.sqrt(best)
-        )
+        yield _time_scale("reject" if sure else "warn", text, gain, fall, np.sqrt(best))
     else:
         odd = {
             pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm
@@ -122,7 +121,11 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
                 f"bodies would be more probable, by a factor of e^{gain:.0f}, if the motion were "
                 f"{_times(np.sqrt(best))}: times or stamps at another pace?"
             )
-            yield Finding("warn", text, "clock", (), gain, tried[best][1], rescaling(np.sqrt(best)), np.sqrt(best))
+            yield _time_scale("warn", text, gain, tried[best][1], np.sqrt(best))
+
+
+def _time_scale(level: str, text: str, gain: float, fall: float, scale: float) -> Finding:
+    return Finding(level, text, FindingKind.TIME_SCALE, (), gain, fall, LogCorrection(time_scale=float(scale)), scale)
 
 
 def _times(factor: float) -> str:
@@ -153,9 +156,10 @@ def step(trial: Trial) -> Iterator[Finding]:
                 f"{t[int(share * len(t))]:.3g} s: without, the error would be {found.fall:.0%} "
                 f"less; a load was taken, or the sensor's zero moved?"
             )
-            yield Finding(
-                "warn", text, "step", (j,), found.gain, found.fall, "use the log before or after", found.value
-            )
+            first = next(part for part in trial.parts if part.log == trial.parts[piece].log)
+            at = LogCorrection(until=float(t[int(share * len(t))] - first.t[0]))
+            hint = "or use the log behind it"
+            yield Finding("warn", text, FindingKind.STEP, (j,), found.gain, found.fall, at, found.value, hint)
 
 
 def _sprung(trial: Trial, j: int) -> float:
@@ -184,7 +188,8 @@ def proportion(trial: Trial) -> Iterator[Finding]:
             f"with the gains {told}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that "
             "share a drive?"
         )
-        yield Finding("warn", text, "amperes", (j,), gain, fall, "--drive-gain", float(factors[j]))
+        correction = LogCorrection(drive_gain=tuple(1 / factors))
+        yield Finding("warn", text, FindingKind.GAIN, (j,), gain, fall, correction, float(factors[j]))
 
 
 def _factors(trial: Trial) -> NDArray:
@@ -227,12 +232,12 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
         fall = zero.fall(off)
         if abs(off) > LEAST_ZERO_RAD and gain > ZEROS.gain and fall > ZEROS.fall:
             off = zero.refined(off)
-            remedy = f"--zero {trial.arm.joint_names[j]}={off:.3g}"
+            correction = LogCorrection(zero=tuple(off * (np.arange(trial.n) == j)))
             text = (
                 f"the zero of {joint_name(arm, j)} seems {abs(off):.2g} rad off: with {-off:+.2g} rad added to its "
-                f"positions the torques would be more probable by a factor of e^{gain:.0f}; try {remedy}"
+                f"positions the torques would be more probable by a factor of e^{gain:.0f}"
             )
-            yield Finding("warn", text, "zero", (j,), gain, fall, remedy, off)
+            yield Finding("warn", text, FindingKind.ZERO, (j,), gain, fall, correction, off)
             return
     stds = [added.std for added in trial.added(slopes)]
     checked = dict(zip(turning, np.abs(values) + 1.96 * np.array(stds), strict=True))
@@ -240,7 +245,7 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     unseen = [str(j + 1) for j, most in checked.items() if not most < 1]
     parts = [f"right to {', '.join(seen)}"] if seen else []
     parts += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
-    yield Finding("note", f"zeros of joints: {'; '.join(parts)}", "zero")
+    yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)
 
 
 def _slope(trial: Trial, arm: Arm, j: int) -> NDArray:

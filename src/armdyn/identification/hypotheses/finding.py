@@ -1,14 +1,40 @@
-"""What was found about a log: how sure, how much it matters, and what to do."""
+"""Findings about a log, as data: what it is, of which joints, how sure, what it costs, and the correction."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
+
+
+class FindingKind(StrEnum):
+    """Kinds of findings."""
+
+    READING = "reading"  # how a file was read
+    MOTION = "motion"  # a motion that shows little
+    UNIT = "unit"
+    LIMITS = "limits"
+    STUCK = "stuck"
+    CLIPPED = "clipped"
+    SPIKES = "spikes"
+    STEP = "step"
+    SIGN = "sign"
+    EXCHANGE = "exchange"
+    ZERO = "zero"
+    GAIN = "gain"
+    DELAY = "delay"
+    TIME_SCALE = "time_scale"
+    GRAVITY = "gravity"
+    LED_BY_HAND = "led_by_hand"
+    COMPUTED = "computed"
+    OTHER_ARM = "other_arm"
+    COUPLING = "coupling"
+    FRICTION = "friction"
 
 
 class Finding(NamedTuple):
@@ -16,46 +42,55 @@ class Finding(NamedTuple):
 
     level: str
     text: str
-    kind: str = ""  # in a word: "delay", "clock", "zero", "step", "spikes", "stuck", "sign", "exchange", "amperes" ...
+    kind: FindingKind = FindingKind.READING
     joints: tuple[int, ...] = ()  # that it is about, from 0
-    gain: float = np.nan  # log-likelihood that speaks for it
-    matters: float = np.nan  # share by which the error would fall if it were mended
-    remedy: str = ""  # an option, or what to do
+    log_evidence: float = np.nan  # logarithm of the evidence ratio that speaks for it
+    error_reduction: float = np.nan  # share by which the error would fall with the correction
+    correction: LogCorrection | None = None  # that `Log.corrected` takes
     value: float = np.nan  # the number found
+    hint: str = ""  # what to do where no correction helps
+
+    @property
+    def gain(self) -> float:
+        """`log_evidence`."""
+        return self.log_evidence
+
+    @property
+    def matters(self) -> float:
+        """`error_reduction`."""
+        return self.error_reduction
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, in words."""
+        if self.correction is None:
+            return self.hint
+        return f"log.corrected with {self.correction}{self.hint and f' ({self.hint})'}"
 
     @property
     def advice(self) -> str:
         """What was found, and what to do about it."""
-        told = self.remedy and self.remedy not in self.text
-        return with_remedy(self.text, self.remedy) if told else self.text
+        return with_remedy(self.text, self.remedy)
 
 
 def with_remedy(text: str, remedy: str) -> str:
     """What is wrong and what to do about it: two sentences where the first is a question."""
+    if not remedy:
+        return text
     return f"{text} Remedy: {remedy}" if text.endswith("?") else f"{text}; remedy: {remedy}"
 
 
-def reversing(n: int, joints: Iterable[int]) -> str:
-    """What to write behind an option with a number per joint to reverse some: -1, or 1,-1,1."""
+def reversing(n: int, joints: Iterable[int]) -> tuple[float, ...]:
+    """Factors (n,) that reverse some joints."""
     turned = set(joints)
-    return "-1" if len(turned) == n else ",".join("-1" if j in turned else "1" for j in range(n))
-
-
-def with_numbers(remedy: str, given: Sequence[str]) -> str:
-    """The remedy with signs of gears and gains applied to the numbers that a log was read with: 100,-100,80."""
-    words, read = remedy.split(), dict(pairwise(given))
-    for k, (option, signs) in enumerate(pairwise(words)):
-        if option in ("--gear-ratio", "--drive-gain") and option in read:
-            numbers = np.array(signs.split(","), float) * np.array(read[option].split(","), float)
-            words[k + 1] = ",".join(f"{x:.10g}" for x in numbers)
-    return " ".join(words)
-
-
-def rescaling(factor: float) -> str:
-    """The option that makes times longer by a factor."""
-    return f"--time-scale {factor:.3g}"
+    return tuple(-1.0 if j in turned else 1.0 for j in range(n))
 
 
 def joint_name(arm: Arm, joint: int) -> str:
     """A joint by number and name."""
     return f"joint {joint + 1} '{arm.joint_names[joint]}'"
+
+
+def joint_numbers(joints: Iterable[int]) -> str:
+    """Joints by number, with commas between."""
+    return ", ".join(str(j + 1) for j in joints)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, joint_name, rescaling
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.resemblance import correlations
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
@@ -53,7 +54,8 @@ def outside_findings(arm: Arm, log: Log) -> list[Finding]:
         f"{joint_name(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another "
         "zero of the joint, or limits that are wrong?"
     )
-    return [Finding("note", text, "arm", (j,), remedy="use the description of the arm that was logged, or --offset")]
+    hint = "use the description of the arm that was logged, or correct the zero"
+    return [Finding("note", text, FindingKind.OTHER_ARM, (j,), hint=hint)]
 
 
 def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
@@ -62,13 +64,14 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     still = spans < STILL_TRAVEL
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     if still.all():
-        return [Finding("reject", "no joint moves; dynamics cannot be identified from an arm at rest")]
+        text = "no joint moves; dynamics cannot be identified from an arm at rest"
+        return [Finding("reject", text, FindingKind.MOTION)]
     largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
     if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
-        return [Finding("reject", text, "degrees", remedy="--degrees")]
+        return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
     found = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
@@ -85,7 +88,7 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
             )
         else:
             continue
-        found.append(Finding("note", text, "motion", (j,)))
+        found.append(Finding("note", text, FindingKind.MOTION, (j,)))
     return found + _limits(arm, figures)
 
 
@@ -103,7 +106,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
         )
     else:
         return []
-    return [Finding("reject", text)]
+    return [Finding("reject", text, FindingKind.UNIT)]
 
 
 def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
@@ -117,7 +120,7 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
                 f"{joint_name(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
                 f"{upper[j]:.3g}: other units, another zero or another arm?"
             )
-            found.append(Finding("note", text, "limits", (j,)))
+            found.append(Finding("note", text, FindingKind.LIMITS, (j,)))
     return found
 
 
@@ -145,7 +148,7 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
             said.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
             said.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
-    return [Finding("reject", text) for text in said] or _pace(slopes)
+    return [Finding("reject", text, FindingKind.EXCHANGE) for text in said] or _pace(slopes)
 
 
 def _pace(slopes: list[float]) -> list[Finding]:
@@ -154,4 +157,5 @@ def _pace(slopes: list[float]) -> list[Finding]:
     if max(pace, 1 / pace) < PACE_FACTOR or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
         return []
     text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
-    return [Finding("warn", text, "clock", (), remedy=rescaling(1 / pace), value=1 / pace)]
+    correction = LogCorrection(time_scale=1 / pace)
+    return [Finding("warn", text, FindingKind.TIME_SCALE, correction=correction, value=1 / pace)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.hypotheses.check import DataCheck, Seen, check_logs, require_good
-from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
 from armdyn.identification.logs.read_log import read_log
@@ -41,7 +41,7 @@ def checked(seen: Seen, terms: str, force: bool) -> tuple[tuple[DataCheck, ...],
     """
     checks, found = check_logs(seen)
     if terms == "gravity":
-        found = tuple(f for f in found if f.kind not in ("clock", "delay"))
+        found = tuple(f for f in found if f.kind not in (FindingKind.TIME_SCALE, FindingKind.DELAY))
     if len(checks) == 1:
         checks, found = (checks[0]._replace(findings=(*checks[0].findings, *found)),), ()
     if not force:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, joint_name, reversing
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name, reversing
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
 
 COMPARED_TORQUE = 0.3  # a model's torque of at least this share of the measured one should resemble it
@@ -96,10 +97,12 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     sure = not TINY_FACTOR < factor < HUGE_FACTOR and alike > CERTAIN_LIKENESS
     text = (
         f"torques have the shape of those of arm '{arm.name}' as described, but {factor:.3g} times its size: "
-        f"{units[0] if units else 'amperes, or another unit'}? If they are currents, give --drive-gain with a number "
-        "per joint (see armdyn drive-gains; one number for all mends the average alone)"
+        f"{units[0] if units else 'amperes, or another unit'}?"
     )
-    return [Finding("reject" if sure else "warn", text, "amperes", (), remedy="--drive-gain", value=factor)]
+    correction = LogCorrection(drive_gain=(1 / factor,) * arm.n)
+    hint = "of currents give the gain of each drive: one number for all is right on average alone"
+    level = "reject" if sure else "warn"
+    return [Finding(level, text, FindingKind.GAIN, correction=correction, value=factor, hint=hint)]
 
 
 def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
@@ -114,8 +117,8 @@ def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
             "the torques of all joints are opposite to the model's: does the arm hang where it is described to stand, "
             "or are all signs reversed?"
         )
-        up = ",".join(f"{-x + 0.0:.3g}" for x in arm.gravity)
-        return [Finding("reject", text, "gravity", (), remedy=f"--down={up}, or --drive-gain -1")]
+        up = LogCorrection(gravity=tuple(0.0 - arm.gravity))
+        return [Finding("reject", text, FindingKind.GRAVITY, correction=up, hint="or reverse all torques")]
     for j in np.flatnonzero(main & (likeness < REVERSED_CORRELATION)).tolist():
         others = main & (np.arange(arm.n) != j)
         if np.abs(likeness[others]).min(initial=1.0) > ALIKE_CORRELATION:
@@ -125,9 +128,10 @@ def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
             )
             turned = np.diag(compare(np.where(np.arange(arm.n) == j, -1.0, 1.0)).likeness)
             axis = arm.coupling is None and turned[main].sum() > likeness[others].sum() - likeness[j]
-            remedy = f"--{'gear-ratio' if axis else 'drive-gain'} {reversing(arm.n, [j])}"
+            side = reversing(arm.n, [j])
+            correction = LogCorrection(gear_ratio=side) if axis else LogCorrection(drive_gain=side)
             # A description that is off may have the other sign where weights nearly balance: the fit must tell.
-            return [Finding("warn", text, "sign", (j,), remedy=remedy)]
+            return [Finding("warn", text, FindingKind.SIGN, (j,), correction=correction)]
     if seen.unexplained <= UNEXPLAINED_SHARE:
         return []
     j = int(np.argmax(seen.sizes))
@@ -137,7 +141,8 @@ def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
         f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): "
         f"{'another arm, other columns, or' if strange else 'a payload, or'} a wrong description?"
     )
-    return [Finding("warn" if strange else "note", text, "arm", remedy="check which arm the log is of")]
+    level = "warn" if strange else "note"
+    return [Finding(level, text, FindingKind.OTHER_ARM, hint="check which arm the log is of")]
 
 
 def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, joint_name
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import Trial, squares
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
@@ -24,6 +25,7 @@ SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands
 LEAST_SPIKES = 3  # spikes
 WHITE_RATIO = 1.5  # share of slow torque over that of white noise, below which a torque is noise
 SLOW_HZ = 2.0  # Hz
+AGAIN = "leave the joint out, or measure again"
 LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 
@@ -36,11 +38,16 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
-            found.append(Finding("reject", text, "stuck", (j,), remedy="leave the joint out, or measure again"))
+            found.append(Finding("reject", text, FindingKind.STUCK, (j,), hint=AGAIN))
             continue
         for check in (_stuck, _clipping, _noise):
             found += check(arm, log, j)
     return found + list(_spikes(arm, log))
+
+
+def _before(log: Log, sample: int) -> LogCorrection:
+    """Only what was measured before a sample."""
+    return LogCorrection(until=float(log.t[sample] - log.t[0]))
 
 
 def runs(x: NDArray) -> NDArray:
@@ -66,7 +73,7 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
             f"the torque of {joint_name(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s "
             f"from {log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
         )
-        yield Finding("reject", text, "stuck", (j,), remedy=f"use the log up to {log.t[first] - log.t[0]:.3g} s")
+        yield Finding("reject", text, FindingKind.STUCK, (j,), correction=_before(log, first))
 
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
@@ -81,7 +88,9 @@ def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
         next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
         if share > CLIPPED_SHARE and share > 5 * next_to and len(tau) * share > 20:
             text = f"the torque of {joint_name(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
-            yield Finding("warn", text, "saturation", (j,), matters=share, remedy="move more slowly", value=end)
+            yield Finding(
+                "warn", text, FindingKind.CLIPPED, (j,), error_reduction=share, value=end, hint="move more slowly"
+            )
 
 
 def _moving(log: Log, j: int) -> NDArray:
@@ -103,7 +112,7 @@ def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
         text = f"the torque of {joint_name(arm, j)} is noise: sensor dead?"
         # Torques of light wrists may be smaller than noise.
         large = log.tau[:, j].std() > LIGHT_TORQUE * log.tau.std(axis=0).max()
-        yield Finding("warn" if large else "note", text, "stuck", (j,), remedy="leave the joint out, or measure again")
+        yield Finding("warn" if large else "note", text, FindingKind.STUCK, (j,), hint=AGAIN)
 
 
 def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
@@ -118,7 +127,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
             f"{count} samples have torques that jump for one or two samples, most at {joint_name(arm, j)} (by up to "
             f"{jump[:, j].max():.3g}): electric disturbances or lost packets?"
         )
-        yield Finding("warn", text, "spikes", (j,), remedy="leave these samples out", value=float(count))
+        yield Finding("warn", text, FindingKind.SPIKES, (j,), value=float(count), hint="leave these samples out")
 
 
 def _median_of_five(x: NDArray) -> NDArray:
@@ -158,8 +167,8 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
                 f"the position of {joint_name(trial.arm, j)} stays at {q[first]:.4g} from "
                 f"{log.t[first] - log.t[0]:.3g} s on, and torques are {told}: encoder frozen?"
             )
-            remedy = f"use the log up to {log.t[first] - log.t[0]:.3g} s"
-            yield Finding("reject", text, "stuck", (j,), spoilt.gain, spoilt.fall, remedy)
+            correction = _before(log, first)
+            yield Finding("reject", text, FindingKind.STUCK, (j,), spoilt.gain, spoilt.fall, correction)
 
 
 def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) -> bool:

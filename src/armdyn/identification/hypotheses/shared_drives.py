@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.hypotheses.check import Seen
-from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.trial import (
     OWN_COLUMNS,
     Fitted,
@@ -24,6 +24,7 @@ from armdyn.identification.hypotheses.trial import (
     squares,
     torques,
 )
+from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.coupling import describe_coupling
 
 LEAST_GAIN = 15.0  # log-likelihood that a shaft must gain in the place of the joint's own
@@ -118,7 +119,8 @@ def shared_drive(trial: Trial) -> Finding | None:
     joint = best.pair[int(np.argmax(falls))] + 1
     said = describe_coupling(trial.arm.with_coupling(best.text))[0]
     told = f"{said} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
-    return Finding("note", told, "coupling", tuple(best.pair), best.gain, fall, f"--coupling {best.text}", best.side)
+    correction = LogCorrection(coupling=(best.text,))
+    return Finding("note", told, FindingKind.COUPLING, tuple(best.pair), best.gain, fall, correction, best.side)
 
 
 def held_out(trial: Trial, A: NDArray, tau: NDArray) -> NDArray:

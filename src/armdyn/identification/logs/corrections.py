@@ -1,17 +1,135 @@
-"""Corrections of logs whose faults are known: late torques, zeros of joints, clocks at another pace."""
+"""Corrections of logs whose faults are known: late torques, zeros of joints, clocks at another pace, signs, orders.
+
+A correction is data: a finding carries one, `Log.corrected` applies it, and what was applied stays in
+`Log.corrections`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import Log, interpolate
 from armdyn.model.arm import Arm
 
 LATEST_SECONDS = 1.0  # by which torques may be late
+
+
+@dataclass(frozen=True)
+class LogCorrection:
+    """Correction of a log, and of how the arm is described; fields at their defaults change nothing."""
+
+    position_order: tuple[int, ...] = ()  # (n,) columns, from 0, that hold the joints' positions and velocities
+    torque_order: tuple[int, ...] = ()  # (n,) columns, from 0, that hold the joints' torques
+    gear_ratio: tuple[float, ...] = ()  # (n,) by which positions are divided and torques multiplied
+    drive_gain: tuple[float, ...] = ()  # (n,) by which torques are multiplied
+    zero: tuple[float, ...] = ()  # (n,) errors of joint zeros, subtracted from positions [rad or m]
+    time_scale: float = 1.0  # factor of the times
+    delay: float = 0.0  # by which torques were measured later than positions [s]
+    until: float = np.inf  # after the first sample, up to which the log is used [s]
+    degrees: bool = False  # positions of turning joints are degrees
+    gravity: tuple[float, float, float] | None = None  # of the arm, in base axes [m/s²]
+    coupling: tuple[str, ...] = ()  # drives of the arm that move several joints, as `Arm.with_coupling` takes them
+
+    def __post_init__(self) -> None:
+        for name in ("position_order", "torque_order"):
+            object.__setattr__(self, name, tuple(int(k) for k in getattr(self, name)))
+        for name in ("gear_ratio", "drive_gain", "zero"):
+            object.__setattr__(self, name, tuple(float(x) for x in getattr(self, name)))
+
+    @property
+    def changes(self) -> dict[str, object]:
+        """Fields that change something, by name."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if value != _DEFAULTS[name]}
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name}={_text(value)}" for name, value in self.changes.items())
+
+    def arm(self, arm: Arm) -> Arm:
+        """The arm as it should be described."""
+        mounted = arm if self.gravity is None else arm.with_gravity(np.array(self.gravity))
+        return mounted.with_coupling(list(self.coupling)) if self.coupling else mounted
+
+    def then(self, other: LogCorrection) -> LogCorrection:
+        """Both corrections in one, this one first; orders of columns are those of the log as it was."""
+        return LogCorrection(
+            _composed(self.position_order, other.position_order),
+            _composed(self.torque_order, other.torque_order),
+            _multiplied(self.gear_ratio, other.gear_ratio),
+            _multiplied(self.drive_gain, other.drive_gain),
+            tuple(map(sum, zip(self.zero, other.zero, strict=True))) if self.zero and other.zero
+            else self.zero or other.zero,
+            self.time_scale * other.time_scale,
+            self.delay + other.delay,
+            min(self.until, other.until),
+            self.degrees or other.degrees,
+            other.gravity or self.gravity,
+            other.coupling or self.coupling,
+        )  # fmt: skip
+
+
+_DEFAULTS = {field.name: field.default for field in fields(LogCorrection)}
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_text, value))}{',' * (len(value) == 1)})"
+    return f"{value:.6g}" if isinstance(value, float) else repr(value)
+
+
+def _composed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(first[k] for k in second) if first and second else first or second
+
+
+def _multiplied(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(a * b for a, b in zip(first, second, strict=True)) if first and second else first or second
+
+
+def correct(log: Log, correction: LogCorrection) -> Log:
+    """The log with a correction applied to it."""
+    for name, value in correction.changes.items():
+        if isinstance(value, tuple) and name not in ("gravity", "coupling") and len(value) != log.n:
+            raise ArmdynError(f"corrected: expected {name} of {log.n} joints, got {len(value)}")
+    q, qd, tau = log.q, log.qd, log.tau
+    if correction.degrees:
+        q, qd = np.radians(q), None if qd is None else np.radians(qd)
+    if correction.position_order:
+        order = list(correction.position_order)
+        q, qd = q[:, order], None if qd is None else qd[:, order]
+    if correction.torque_order:
+        tau = tau[:, list(correction.torque_order)]
+    if correction.gear_ratio:
+        ratio = np.array(correction.gear_ratio)
+        q, qd, tau = q / ratio, None if qd is None else qd / ratio, tau * ratio
+    tau = tau * np.array(correction.drive_gain) if correction.drive_gain else tau
+    q = q - np.array(correction.zero) if correction.zero else q
+    corrected = replace(log, q=q, qd=qd, tau=tau, corrections=(*log.corrections, correction))
+    if correction.time_scale != 1:
+        corrected = _rescaled(corrected, correction.time_scale)
+    if correction.delay and not log.still:
+        corrected = replace(corrected, tau=interpolate(corrected.t + correction.delay, corrected.t, corrected.tau))
+    return corrected if np.isinf(correction.until) else corrected.part(-np.inf, log.t[0] + correction.until)
+
+
+def _rescaled(log: Log, scale: float) -> Log:
+    if not 0 < scale < np.inf:
+        raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
+    return replace(log, t=log.t * scale, qd=_velocities(log, scale))
+
+
+def _velocities(log: Log, scale: float) -> NDArray | None:
+    """Velocities of the log: those that were computed from its times change with these, others do not."""
+    if log.qd is None or log.still:
+        return log.qd
+    rates = np.gradient(log.q, log.t, axis=0)
+    slope = np.sum(log.qd * rates) / max(np.sum(rates**2), 1e-300)
+    of_times = abs(np.log(max(slope, 1e-12))) < abs(np.log(max(slope * scale, 1e-12)))
+    return np.asarray(log.qd / scale if of_times else log.qd)
 
 
 def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> list[Log]:
@@ -25,28 +143,12 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
         if not np.isfinite(value):
             raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
         off[arm.joint_names.index(name)] = value
-    words = tuple(word for name, value in zero.items() for word in ("--zero", f"{name}={value:.10g}"))
-    return [replace(log, q=log.q - off, options=(*log.options, *words)) for log in logs]
+    return [log.corrected(LogCorrection(zero=tuple(off))) for log in logs]
 
 
 def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:
     """The logs with times that are longer by a factor, and velocities that follow if they were those of the times."""
-    if scale is None:
-        return logs
-    if not 0 < scale < np.inf:
-        raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
-    words = ("--time-scale", f"{scale:.10g}")
-    return [replace(log, t=log.t * scale, qd=_velocities(log, scale), options=(*log.options, *words)) for log in logs]
-
-
-def _velocities(log: Log, scale: float) -> np.ndarray | None:
-    """Velocities of the log: those that were computed from its times change with these, others do not."""
-    if log.qd is None or log.still:
-        return log.qd
-    rates = np.gradient(log.q, log.t, axis=0)
-    slope = np.sum(log.qd * rates) / max(np.sum(rates**2), 1e-300)
-    of_times = abs(np.log(max(slope, 1e-12))) < abs(np.log(max(slope * scale, 1e-12)))
-    return np.asarray(log.qd / scale if of_times else log.qd)
+    return logs if scale is None else [log.corrected(LogCorrection(time_scale=scale)) for log in logs]
 
 
 def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
@@ -55,10 +157,4 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
         return logs
     if not abs(delay) < LATEST_SECONDS:
         raise ArmdynError(f"delay: expected less than {LATEST_SECONDS:g} s, got {delay}")
-    words = ("--delay", f"{delay:.10g}")
-    return [
-        log
-        if log.still
-        else replace(log, tau=interpolate(log.t + delay, log.t, log.tau), options=(*log.options, *words))
-        for log in logs
-    ]
+    return [log.corrected(LogCorrection(delay=delay)) for log in logs]

@@ -19,6 +19,8 @@ from armdyn.presentation import draw_figure, present
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from armdyn.identification.logs.corrections import LogCorrection
+
 FEWEST_SAMPLES = 50  # fewer tell nothing
 FEWEST_POSES = 4
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
@@ -103,6 +105,7 @@ class Log(Named, Record):
     path: Path | None = None  # of the file it was read from
     options: tuple[str, ...] = ()  # with which commands read the file as this log was read
     currents: tuple[str, ...] = ()  # columns of currents that stand, as they are, in the place of torques
+    corrections: tuple[LogCorrection, ...] = ()  # that were applied, in this order
 
     def __post_init__(self) -> None:
         for name in ("t", "q", "tau", "qd", "temperature"):
@@ -141,6 +144,12 @@ class Log(Named, Record):
 
     def _repr_html_(self) -> str:
         return present(self, "html")
+
+    def corrected(self, correction: LogCorrection) -> Log:
+        """The log with a correction, such as that of a finding, applied to it."""
+        from armdyn.identification.logs.corrections import correct
+
+        return correct(self, correction)
 
     def part(self, first: float, last: float) -> Log:
         """The samples between two times [s]."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from armdyn.html import style
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.quality import WORDS
+from armdyn.identification.quality import WORDS, error_text
 from armdyn.model.arm import Arm
 
-COLORS = dict(zip(WORDS, ("#2e8b57", "#c77700", "#c8322b"), strict=True))
+COLORS: dict[str, str] = dict(zip(WORDS, ("#2e8b57", "#c77700", "#c8322b"), strict=True))
 STYLE = Path(__file__).with_suffix(".css")
 
 
@@ -25,7 +25,7 @@ def verdict_html(fit: Fit) -> str:
     parts += [f"<div>{escape(reason)}</div>" for reason in verdict.reasons]
     parts.append(f"<div>{escape(errors(fit))}</div>")
     named = zip(fit.arm.joint_names, verdict.joints, strict=False)
-    parts.append(_table(("joint", ""), [(name, _light(*joint)) for name, joint in named], "joints"))
+    parts.append(_table(("joint", ""), [(name, _light(joint.word, joint.reason)) for name, joint in named], "joints"))
     if verdict.next_step:
         parts.append(f"<div><b>Next:</b> {escape(verdict.next_step)}</div>")
     parts.append(_table(("link", "mass described", "identified"), masses(fit.source, fit.arm), "masses"))
@@ -36,6 +36,9 @@ def errors(fit: Fit) -> str:
     """The errors of a model in one sentence."""
     held = fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
     text = f"Torque error {fit.rel_error:.2%}"
+    if not np.isnan(fit.expected_error):
+        stated = error_text(fit.expected_error, fit.error_bound)
+        text = f"Torque error on new motion {stated}; measured {fit.rel_error:.2%}"
     text += "" if np.isnan(held) else f", {held:.2%} on held-out data"
     return text + ("." if np.isnan(fit.rel_error_source) else f"; the arm as described has {fit.rel_error_source:.1%}.")
 

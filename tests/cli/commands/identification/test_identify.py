@@ -22,6 +22,9 @@ from armdyn.cli.app import app
 from armdyn.cli.commands.identification.identify import identify
 from armdyn.cli.commands.identification.payload import payload
 from armdyn.cli.commands.identification.validate import validate
+from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.report.options import correction_words, remedy
 
 
 def run(*arguments: str) -> str:
@@ -270,29 +273,38 @@ def test_a_finding_is_told_once(folder):
 
 
 def test_options_of_remedies_exist_in_every_command_that_checks_logs():
-    checks = Path(armdyn.__file__).parent / "identification" / "checks"
-    files = [path for path in checks.glob("*.py") if path.name != "shared_drives.py"]  # which identify alone looks for
-    texts = [
-        node.value
-        for path in files
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    arm = armdyn.arms.planar2()
+    every = LogCorrection(
+        gear_ratio=(1, -1), drive_gain=(-1, 1), zero=(0.1, 0.0), time_scale=0.5, delay=0.1, degrees=True,
+        gravity=(0, 0, 0),
+    )  # fmt: skip
+    words = [
+        *correction_words(arm, every),
+        *remedy(arm, Finding("warn", "?", correction=LogCorrection((1, 0)))).split(),
     ]
-    named = {option for text in texts for option in re.findall(r"--[a-z][a-z-]+", text)}
+    named = {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
     assert named >= {"--time-scale", "--zero", "--down", "--delay", "--degrees", "--drive-gain", "--columns"}
     for command in (identify, payload, validate):
         known = {f"--{name.replace('_', '-')}" for name in inspect.signature(command).parameters}
         assert named <= known, command
 
 
+def test_nothing_below_report_names_options_of_findings():
+    """Corrections are data; the command line puts them into its words."""
+    folder = Path(armdyn.__file__).parent / "identification" / "hypotheses"
+    for path in [*folder.glob("*.py"), folder.parent / "quality.py", folder.parent / "logs" / "corrections.py"]:
+        texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+        assert not [text for text in texts if isinstance(text, str) and re.search("--[a-z]", text)], path
+
+
 def test_a_payload_on_a_log_with_a_fault_is_told(folder):
     log = np.loadtxt(folder / "load.csv", delimiter=",", skiprows=1)
     path, head = folder / "somewhat_late.csv", "t,q1,q2,tau1,tau2"
     np.savetxt(path, np.column_stack([log[2:, :3], log[:-2, 3:]]), delimiter=",", header=head, comments="")
-    with pytest.warns(armdyn.ArmdynWarning, match="try --delay 0.015"):
+    with pytest.warns(armdyn.ArmdynWarning, match="15 ms later than positions"):
         data = json.loads(run("payload", str(folder / "arm.urdf"), str(path), "--json"))
     assert data["verdict"] == "usable with care"
-    assert any("15 ms later" in text for text in data["findings"])
+    assert any("15 ms later" in text and text.endswith("remedy: --delay 0.015") for text in data["findings"])
     assert json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))["verdict"] == "good"
 
 
@@ -362,7 +374,8 @@ class TestTheAnswer:
         lines = done.stdout.splitlines()
         assert len(lines) <= 25
         assert lines[0] == "planar2: good"
-        (error,) = (line.split()[3].strip(",") for line in lines if line.startswith("held-out torque error "))
+        assert re.fullmatch(r"torque error on new motion about [\d.]+%, at most [\d.]+%", lines[1])
+        (error,) = (line.split()[1] for line in lines if line.startswith("measured: "))
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert lines[-2].startswith("next: use it, or see first how it does on a log of another motion")

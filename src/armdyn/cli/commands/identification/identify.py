@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped, with_log_options
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from armdyn.identification.fit.result import Fit
     from armdyn.identification.fit.validation import Validation
     from armdyn.identification.hypotheses.check import DataCheck
+    from armdyn.identification.hypotheses.finding import Finding
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
@@ -93,7 +95,7 @@ def identify(
         if check:
             _check(described, given, report, json)
             return
-        with held_warnings() as held:
+        with held_warnings() as held, option_words(described, *given[:1]):
             fit = fit_arm(
                 described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
                 coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass,
@@ -115,35 +117,35 @@ def identify(
 
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
-    from armdyn.identification.quality import WORDS
+    from armdyn.identification.quality import Level, error_text
     from armdyn.report.advice import (
         description_is_better,
-        held_out_error,
         next_step,
         shown_path,
         step_command,
         which_joints,
     )
     from armdyn.report.fit_tables import known_alone
+    from armdyn.report.options import remedy
 
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
     for reason in verdict.reasons[:MOST_REASONS]:
         print(f"  {reason}")
-    error = held_out_error(fit)
+    if not isnan(fit.expected_error):
+        print(f"torque error on new motion {error_text(fit.expected_error, fit.error_bound)}")
+    error = fit.held_out if isnan(fit.held_out_possible) else fit.held_out_possible
     held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
-    print(f"held-out torque error {held}, on the fitted data {fit.rel_error:.2%}{other}")
-    if not isnan(fit.stated):
-        print(f"on another motion expect a torque error of about {fit.stated:.1%}")
+    print(f"measured: {held} on held-out data, {fit.rel_error:.2%} on the fitted data{other}")
     if not isnan(fit.rel_error_source):
         better = ", less than that of the fit" if description_is_better(fit) else ""
         print(f"the arm as it was described has {fit.rel_error_source:.1%} on these logs{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
-            print(f"{finding.text}: {finding.remedy} declares it, --coupling none leaves it out")
+            print(f"{finding.text}: {remedy(fit.source, finding)} declares it, --coupling none leaves it out")
     good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
-    if good and verdict.word != WORDS[2]:
+    if good and verdict.level != Level.NOT_USABLE:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
@@ -151,7 +153,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
-    if out is None and verdict.word != WORDS[2]:
+    if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
         known = f"those written are nearest to {fit.centre} (--mass bounds their sum)"
@@ -182,9 +184,15 @@ def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
     if json:
         print_json([check_summary(check) for check in checks])
     else:
-        print("\n\n".join(str(check) for check in checks))
+        print("\n\n".join(check.text(partial(_advice, check)) for check in checks))
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
+
+
+def _advice(check: DataCheck, finding: Finding) -> str:
+    from armdyn.report.options import advice
+
+    return advice(check.arm, finding, check.log)
 
 
 def check_summary(check: DataCheck) -> dict[str, Any]:
@@ -198,22 +206,30 @@ def check_summary(check: DataCheck) -> dict[str, Any]:
         "duration": log.duration,
         "rate": 1 / log.dt,
         "gaps": len(log.gaps),
-        "findings": [attributes(f, "level text remedy") for f in check.findings],
+        "findings": [_finding(check.arm, f, log) for f in check.findings],
         "joints": check.joints._asdict(),
     }
 
 
+def _finding(arm: Arm, finding: Finding, log: Log | None) -> dict[str, Any]:
+    """A finding with its remedy as options."""
+    from armdyn.report.options import remedy
+
+    data = attributes(finding, "level text kind joints log_evidence error_reduction value")
+    return data | {"remedy": remedy(arm, finding, log), "gain": finding.gain, "matters": finding.matters}
+
+
 def summary(fit: Fit) -> dict[str, Any]:
     """Everything that `identify` found, in SI units."""
-    joints = {"joints": [joint._asdict() for joint in fit.verdict.joints]}
+    from armdyn.report.advice import next_step
+
+    joints = {"joints": [attributes(joint, "word reason") for joint in fit.verdict.joints]}
     return {
         "arm": fit.source.name,
-        "verdict": attributes(fit.verdict, "word reasons next_step") | joints,
-        "findings": [
-            {name: getattr(f, name, None) for name in ("level", "text", "kind", "joints", "gain", "matters", "remedy")}
-            for f in fit.findings
-        ],
-        **attributes(fit, "rel_error rel_error_best price delay stated held_out held_out_possible held_out_logs"),
+        "verdict": attributes(fit.verdict, "word reasons") | {"next_step": next_step(fit)} | joints,
+        "findings": [_finding(fit.source, f, fit.checks[0].log if fit.checks else None) for f in fit.findings],
+        **attributes(fit, "rel_error rel_error_best price delay stated expected_error error_bound"),
+        **attributes(fit, "held_out held_out_possible held_out_logs"),
         "as_described": fit.rel_error_source,
         "validation": None if fit.other is None else fit.other.rel_error,
         "rel_error_joints": fit.rel_error_joints,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped, with_log_options
 from armdyn.cli.long_work import require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
@@ -35,11 +35,15 @@ def payload(
     known = mount_arm(resolve(arm, base, tip), down)
     with working("reading the log and finding the payload"):
         (measured,) = options.read([log], known)
-        found = identify_payload(known, measured)
+        with option_words(known, measured):
+            found = identify_payload(known, measured)
     if out is not None:
         found.arm.save(out)
     if json:
-        judged = {"verdict": found.verdict, "findings": [finding.advice for finding in found.findings]}
+        from armdyn.report.options import advice
+
+        findings = [advice(known, finding, measured) for finding in found.findings]
+        judged = {"verdict": found.verdict, "findings": findings}
         print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")

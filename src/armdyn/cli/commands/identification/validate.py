@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from armdyn.identification.fit.validation import Validation
     from armdyn.identification.hypotheses.finding import Finding
     from armdyn.identification.logs.log import Log
+    from armdyn.identification.quality import Level
     from armdyn.model.arm import Arm
 
 
@@ -52,20 +53,28 @@ class Compared(NamedTuple):
 
     log: Log
     result: Validation
-    word: str  # the verdict
+    level: Level  # the verdict
     findings: list[Finding]
+    arm: Arm
+
+    @property
+    def word(self) -> str:
+        """`level` as a word."""
+        return str(self.level)
 
     @property
     def usable(self) -> bool:
         """Whether the model may be used for the log, with care or without."""
-        from armdyn.identification.quality import WORDS
+        from armdyn.identification.quality import Level
 
-        return self.word != WORDS[2]
+        return self.level != Level.NOT_USABLE
 
     @property
     def advice(self) -> list[str]:
         """What speaks against the log, and how it was read."""
-        return [finding.advice for finding in self.findings]
+        from armdyn.report.options import advice
+
+        return [advice(self.arm, finding, self.log) for finding in self.findings]
 
     def summary(self, band: float) -> dict[str, Any]:
         """In SI units."""
@@ -76,17 +85,17 @@ class Compared(NamedTuple):
 def _compare(arm: Arm, log: Log, band: float) -> Compared:
     from armdyn.identification.fit.validation import validate as compare
     from armdyn.identification.hypotheses.check import check_log
-    from armdyn.identification.quality import word_for
+    from armdyn.identification.quality import level_for
 
     result = compare(arm, log, band=band)
     # What speaks against the log stands above notes on how it was read.
     found = sorted(check_log(arm, log).findings, key=lambda finding: finding.level == "note")
-    return Compared(log, result, word_for(result.rel_error, found), found)
+    return Compared(log, result, level_for(result.rel_error, found), found, arm)
 
 
 def _show(arm: Arm, one: Compared, band: float) -> None:
     """A row per joint."""
-    log, result, word, found = one
+    log, result, word, found = one.log, one.result, one.word, one.findings
     rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
         f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} below {band:g} Hz",
@@ -120,10 +129,13 @@ def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
     import shlex
 
     from armdyn.report.advice import arm_words, shown_path
+    from armdyn.report.options import log_words
 
     if doubtful:
         print("next: put the log right first, as said above")
         return
     print("next: identify the arm from its logs")
     if log.path is not None:
-        print(f"try:  {shlex.join(['armdyn', 'identify', *arm_words(arm), shown_path(log.path), *log.options])}")
+        print(
+            f"try:  {shlex.join(['armdyn', 'identify', *arm_words(arm), shown_path(log.path), *log_words(arm, log)])}"
+        )

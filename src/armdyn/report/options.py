@@ -1,0 +1,93 @@
+"""Corrections and findings in the words of the command line: how a log is read, and with what it should be."""
+
+from __future__ import annotations
+
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+
+from armdyn.identification.hypotheses.finding import Finding, with_remedy
+from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.log import Log
+from armdyn.model.arm import Arm
+
+
+def log_words(arm: Arm, log: Log) -> list[str]:
+    """Options with which a command reads the file as the log was read and corrected."""
+    applied = reduce(LogCorrection.then, log.corrections, LogCorrection())
+    return [*_others(log, applied), *correction_words(arm, applied, log, 10)]
+
+
+def _others(log: Log, correction: LogCorrection) -> list[str]:
+    """Options of the log but those that a correction replaces by other numbers."""
+    names = {"--gear-ratio" if correction.gear_ratio else "", "--drive-gain" if correction.drive_gain else ""}
+    words = list(log.options)
+    return [word for k, word in enumerate(words) if word not in names and (k == 0 or words[k - 1] not in names)]
+
+
+def correction_words(arm: Arm, correction: LogCorrection, log: Log | None = None, digits: int = 3) -> list[str]:
+    """Options that apply a correction; gear ratios and gains are those that the log was read with, corrected."""
+    words = ["--degrees"] if correction.degrees else []
+    read = dict(pairwise(log.options)) if log is not None else {}
+    for option, factors in (("--gear-ratio", correction.gear_ratio), ("--drive-gain", correction.drive_gain)):
+        if factors:
+            numbers = np.array(factors) * np.array(read.get(option, "1").split(","), float)
+            same = len(set(numbers.tolist())) == 1
+            words += [option, ",".join(f"{x:.10g}" for x in (numbers[:1] if same else numbers))]
+    words += ["--time-scale", f"{correction.time_scale:.{digits}g}"] if correction.time_scale != 1 else []
+    for name, off in zip(arm.joint_names, correction.zero, strict=False):
+        words += ["--zero", f"{name}={off:.{digits}g}"] if off else []
+    words += ["--delay", f"{correction.delay:.{digits}g}"] if correction.delay else []
+    if correction.gravity is not None:
+        words += [f"--down={_down(correction.gravity)}"] if any(correction.gravity) else ["--down=none"]
+    return words + [word for text in correction.coupling for word in ("--coupling", text)]
+
+
+def _down(gravity: tuple[float, ...]) -> str:
+    """The axis of the base that points down, or its components."""
+    axis = np.array(gravity) / np.linalg.norm(gravity)
+    k = int(np.argmax(np.abs(axis)))
+    if np.abs(axis[k]) > 1 - 1e-9:
+        return ("" if axis[k] > 0 else "-") + "xyz"[k]
+    return ",".join(f"{x + 0.0:.3g}" for x in gravity)
+
+
+def remedy(arm: Arm, finding: Finding, log: Log | None = None) -> str:
+    """What to do about a finding: options, or a sentence."""
+    correction = finding.correction
+    if correction is None:
+        return finding.hint
+    applied = reduce(LogCorrection.then, log.corrections, LogCorrection()) if log is not None else LogCorrection()
+    words = " ".join(correction_words(arm, _merged(applied, correction), log))
+    if not np.isinf(correction.until):
+        words = f"use the log up to {correction.until:.3g} s"
+    if correction.position_order or correction.torque_order:
+        words = _reordering(correction, log)
+    return f"{words} ({finding.hint})" if finding.hint and words else words or finding.hint
+
+
+def _merged(applied: LogCorrection, correction: LogCorrection) -> LogCorrection:
+    """The correction with what was applied before of the fields that it changes."""
+    whole = applied.then(correction)
+    return LogCorrection(**{name: getattr(whole, name) for name in correction.changes})
+
+
+def _reordering(correction: LogCorrection, log: Log | None) -> str:
+    """Options that name columns, and in which order."""
+    moved = ["q", "qd"] if log is not None and log.qd is not None else ["q"]
+    roles = [*(moved if correction.position_order else []), *(["tau"] if correction.torque_order else [])]
+    order = correction.position_order or correction.torque_order
+    options = " ".join(f"--columns {role}=NAME,.." for role in roles)
+    return f"{options} with the log's columns in the order {', '.join(str(k + 1) for k in order)}"
+
+
+def is_whole(finding: Finding) -> bool:
+    """Whether the options of a finding can be typed as they stand."""
+    changes = {} if finding.correction is None else finding.correction.changes
+    return bool(changes) and not set(changes) & {"position_order", "torque_order", "until"}
+
+
+def advice(arm: Arm, finding: Finding, log: Log | None = None) -> str:
+    """What was found, and the options or steps that help."""
+    return with_remedy(finding.text, remedy(arm, finding, log))
