@@ -3,6 +3,7 @@
 __version__: str
 
 from armdyn import arms as arms
+from armdyn import calibration as calibration
 from armdyn import control as control
 from armdyn import dynamics as dynamics
 from armdyn import identification as identification
@@ -17,6 +18,17 @@ from armdyn import studio as studio
 from armdyn import study as study
 from armdyn import trace as trace
 from armdyn import trajectory as trajectory
+from armdyn.calibration.calibrate import calibrate as calibrate
+from armdyn.calibration.check import PoseMistake as PoseMistake
+from armdyn.calibration.check import PosesCheck as PosesCheck
+from armdyn.calibration.check import check_poses as check_poses
+from armdyn.calibration.held_out import CalibrationVerdict as CalibrationVerdict
+from armdyn.calibration.kinematics import calibrated_kinematics as calibrated_kinematics
+from armdyn.calibration.kinematics import deflection_regressor as deflection_regressor
+from armdyn.calibration.kinematics import geometry_regressor as geometry_regressor
+from armdyn.calibration.poses import Poses as Poses
+from armdyn.calibration.read_poses import read_poses as read_poses
+from armdyn.calibration.result import Calibration as Calibration
 from armdyn.control.adaptive.body_laws import NaturalSlotineLi as NaturalSlotineLi
 from armdyn.control.adaptive.body_laws import ProjectedSlotineLi as ProjectedSlotineLi
 from armdyn.control.adaptive.composite import CompositeSlotineLi as CompositeSlotineLi
@@ -295,6 +307,7 @@ __all__ = [
     "Arm",
     "ArmdynError",
     "ArmdynWarning",
+    "Calibration",
     "ComputedTorque",
     "Fit",
     "GravityPD",
@@ -308,7 +321,10 @@ __all__ = [
     "arms",
     "base_parameters",
     "c_code",
+    "calibrate",
+    "calibration",
     "check_log",
+    "check_poses",
     "compare",
     "control",
     "coriolis_matrix",
@@ -344,6 +360,7 @@ __all__ = [
     "point_to_point",
     "potential_energy",
     "read_log",
+    "read_poses",
     "read_servo_log",
     "read_trajectory",
     "regressor",

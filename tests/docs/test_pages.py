@@ -15,7 +15,15 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.mark.parametrize(
     ("page", "least"),
-    [("start", 8), ("adaptive-payload", 15), ("controller-c", 6), ("estimators", 40), ("fmu", 5), ("franka", 6)],
+    [
+        ("start", 8),
+        ("calibrate-your-robot", 20),
+        ("adaptive-payload", 15),
+        ("controller-c", 6),
+        ("estimators", 40),
+        ("fmu", 5),
+        ("franka", 6),
+    ],
 )
 def test_examples_of_the_page(page: str, least: int) -> None:
     result = doctest.testfile(str(DOCS / f"{page}.md"), module_relative=False)

@@ -32,7 +32,14 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 SNAP_DISTANCE = 1e-14
 
 # Data of formulas -> the attribute of an arm that has them.
-TRACE_DATA = {"theta": "_known_theta", "gravity": "gravity", "friction": "_friction", "drive": "_drive"}
+TRACE_DATA = {
+    "theta": "_known_theta",
+    "gravity": "gravity",
+    "friction": "_friction",
+    "drive": "_drive",
+    "geometry": "_geometry",
+    "deflection": "deflection",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +133,7 @@ class Arm(Named, Frozen):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         if self.mounting_plane is not None:
             object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
-        _ = self.coupling  # checks the drives' rows
+        _ = self.coupling, self.deflection  # checks the drives' rows
         for joint in self.joints:
             if joint.follows and (joint.friction.load or joint.drive.coupling):
                 raise ModelError(
@@ -292,6 +299,21 @@ class Arm(Named, Frozen):
         rows = np.array(self.G)
         rows[list(self._dependence.coordinates)] = self.coupling
         return read_only(rows)
+
+    @cached_property
+    def deflection(self) -> NDArray:
+        """How the joints of a chain yield under gravity (n, 4 n): rows of their drives, zero where these have none."""
+        matrix = np.zeros((self.n, 4 * self.n))
+        for i, joint in enumerate(self.joints):
+            row = joint.drive.deflection
+            if row and (len(row) != 4 * self.n or not self.is_chain):
+                raise ModelError(
+                    f"arm '{self.name}', joint '{joint.name}': expected a deflection row of {4 * self.n} numbers, "
+                    f"four per link of a serial chain, got {len(row)}"
+                )
+            if row:
+                matrix[i] = row
+        return read_only(matrix)
 
     @cached_property
     def is_physical(self) -> Physical:
@@ -500,6 +522,11 @@ class Arm(Named, Frozen):
     @cached_property
     def _drive(self) -> NDArray:
         return np.array([joint.drive.numbers for joint in self.joints])
+
+    @cached_property
+    def _geometry(self) -> NDArray:
+        """Errors of the joints' frames: none, for these are the arm's own."""
+        return read_only(np.zeros((self.n, 6)))
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to this arm."""

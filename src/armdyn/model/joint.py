@@ -130,6 +130,9 @@ class Drive:
     # Turns of the drive's shaft (the gear's output) per turn of every joint, where it moves several (wrists of PUMA
     # 560, TX40): a row of the coupling matrix. Rotor and friction act there. Empty: its own joint alone.
     coupling: tuple[float, ...] = ()
+    # How the joint yields under gravity: its compliance times mass and first moments of every link, four numbers a link
+    # [rad/(N m) or m/N times kg, kg m]; see `calibration.kinematics`. Empty: it does not.
+    deflection: tuple[float, ...] = ()
     # Balancers (gas springs, hydraulics): rows k [waves per turn, or rad/m], a, b [N m or N] of the torque
     # a cos kq + b sin kq that the drive must give against them; negative where they help.
     balance: tuple[tuple[float, float, float], ...] = ()
@@ -140,11 +143,13 @@ class Drive:
     servo_dead_band: float = 0.0  # error of position up to which it exerts nothing [rad or m]
 
     def __post_init__(self) -> None:
-        try:
-            row = tuple(_check_number(x, "drive: coupling") for x in self.coupling)
-        except TypeError:
-            raise ModelError(f"drive: expected coupling as a row of numbers, got {quote(self.coupling)}") from None
-        object.__setattr__(self, "coupling", row)
+        for name in ("coupling", "deflection"):
+            numbers = getattr(self, name)
+            try:
+                row = tuple(_check_number(x, f"drive: {name}") for x in numbers)
+            except TypeError:
+                raise ModelError(f"drive: expected {name} as a row of numbers, got {quote(numbers)}") from None
+            object.__setattr__(self, name, row)
         object.__setattr__(self, "balance", _harmonics(self.balance, "drive", "balance"))
         _check_fields(self, signed=("gear_ratio", "rest"))
         if self.gear_ratio == 0:

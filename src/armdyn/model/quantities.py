@@ -58,3 +58,13 @@ DriveData = Annotated[
         "the arm's own.",
     ),
 ]
+Geometry = Annotated[
+    Any,
+    Data(
+        "n, 6", "Errors x, y, z, rx, ry, rz of the joints' frames, axes turned to z [m, rad]; the arm's own are zero."
+    ),
+]
+DeflectionData = Annotated[
+    Any,
+    Data("n, 4*n", "Instead of the arm's: compliance of each joint times mass and first moments of every link."),
+]

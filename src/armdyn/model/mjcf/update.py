@@ -22,6 +22,8 @@ from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo
 from armdyn.model.urdf.update import reject_other_joints
 from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import to_quaternion
+from armdyn.spatial.transform import inverse
 
 # Frames and inertias written with all digits lose 1e-15; MuJoCo's own principal axes some 1e-12.
 SAME_NUMBER_TOLERANCE = 1e-10
@@ -49,8 +51,8 @@ class Edit(NamedTuple):
     new: bytes
 
 
-def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str]) -> None:
-    """Write `onto` with inertia, friction, armature and springs of `arm` to `path`; see `write_mjcf`.
+def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str], frames: bool = False) -> None:
+    """Write `onto` with inertia, friction, armature, springs (and frames) of `arm` to `path`; see `write_mjcf`.
 
     Included files whose numbers change, and those that include them, are written beside `path` as `<stem>_<name>`.
     """
@@ -58,15 +60,17 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     files = included_files(onto)
     source = compile_texts(main, files)
     bodies = Bodies(source)
-    old = _same_arm(arm, bodies)
+    old = _same_arm(arm, bodies, frames)
     tags = [tag for file, data in files.items() for tag in start_tags(file, data)]
     edits = [edit for index in range(arm.n) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
+    edits += _frame_edits(arm, old, tags, bodies, files) if frames else []
     names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
     edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
     changed = _apply(files, edits)
     beside = {main.parent / name: changed[file] for file, name in names.items()}
     after = compile_texts(main, {**files, **beside, main: changed.get(main, files[main])})
     _check(arm, Bodies(after))
+    _same_arm(arm, Bodies(after))
     _warn_of_servos(arm, source, after)
     _write(Path(path), main, changed.get(main, files[main]), {file.name: data for file, data in beside.items()})
 
@@ -105,12 +109,12 @@ def start_tags(file: Path, data: bytes) -> list[Tag]:
     return tags
 
 
-def _same_arm(arm: Arm, bodies: Bodies) -> Arm:
-    """The file's own arm between the same ends, or an error if its joints stand elsewhere."""
+def _same_arm(arm: Arm, bodies: Bodies, frames: bool = False) -> Arm:
+    """The file's own arm between the same ends, or an error if its joints stand elsewhere (unless `frames` move)."""
     old = arm_between(bodies, arm.base_name, arm.tip_name)
     reject_other_joints(arm, old.joint_names, bodies.where)
     for mine, theirs in zip(arm.joints, old.joints, strict=True):
-        for name in ("axis", "before", "after"):
+        for name in ("axis", "after") if frames else ("axis", "before", "after"):
             if _differ(getattr(mine, name), getattr(theirs, name)):
                 raise ModelError(
                     f"{bodies.where}: joint '{mine.name}' is not where arm '{arm.name}' has it; write a file of its own"
@@ -145,6 +149,25 @@ def _joint_edits(
     link = arm.links[index]
     if not _close(link.inertia, old.links[index].inertia):
         edits.append(_inertial_edit(link, set(arm.joint_names), tags, bodies, files))
+    return edits
+
+
+def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
+    """Places of the bodies whose joints stand elsewhere in `arm`."""
+    edits = []
+    for joint, before, link in zip(arm.joints, old.joints, arm.links, strict=True):
+        if not _differ(joint.before, before.before):
+            continue
+        if link.name not in bodies.names or len(bodies.joints(bodies.names.index(link.name))) != 1:
+            raise ModelError(
+                f"{bodies.where}: joint '{joint.name}' shares its body with others and cannot be moved alone; "
+                "write a file of its own"
+            )
+        # before = F P X with fixed bodies F, the body's own pose P and X = after^-1: P X (before^-1 moved) X^-1
+        pose = bodies.pose(bodies.names.index(link.name))
+        T = pose @ inverse(before.after) @ inverse(before.before) @ joint.before @ before.after
+        attributes = {"pos": text(T[:3, 3]), "quat": text(to_quaternion(T[:3, :3]))}
+        edits.append(_edit(_find_named(tags, "body", link.name, bodies.where), files, attributes, ORIENTATIONS))
     return edits
 
 

@@ -19,7 +19,9 @@ from armdyn.spatial.rotation import to_quaternion
 from armdyn.spatial.transform import inverse
 
 
-def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
+def write_mjcf(
+    arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None, *, frames: bool = False
+) -> None:
     """Write `arm` as an MJCF model, whole or not at all.
 
     Parameters
@@ -30,6 +32,8 @@ def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     onto : str or path
         An MJCF model that holds the arm's joints. Only the numbers that differ are changed there: inertia, friction,
         armature and springs of the chain. Comments, defaults, includes and all other elements are kept.
+    frames : bool
+        Whether the bodies of `onto` move to where the arm has them; default: they must be there.
 
     Raises
     ------
@@ -40,7 +44,7 @@ def write_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     if onto is not None:
         from armdyn.model.mjcf.update import update_mjcf
 
-        update_mjcf(arm, path, onto)
+        update_mjcf(arm, path, onto, frames)
         return
     for link in arm.links:
         _reject_impossible(link)

@@ -120,8 +120,8 @@ def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
 def _add_detail(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
     """`joint` with the drive of `kept`, and its friction where the URDF agrees with it."""
     friction = kept.friction if plain_friction(kept) == plain_friction(joint) else joint.friction
-    # A row of the coupling matrix has one number per joint: it means nothing in another chain.
-    drive = kept.drive if same_joints else dataclasses.replace(kept.drive, coupling=())
+    # Rows of coupling and deflection have numbers for every joint: they mean nothing in another chain.
+    drive = kept.drive if same_joints else dataclasses.replace(kept.drive, coupling=(), deflection=())
     return dataclasses.replace(joint, friction=friction, drive=drive)
 
 

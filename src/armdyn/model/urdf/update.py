@@ -15,13 +15,14 @@ from armdyn.model.arm import Arm
 from armdyn.model.urdf.extension import SAME_NUMBER_TOLERANCE, TAG, flat_frames, flat_inertia
 from armdyn.model.urdf.inertia import NOWHERE, body_inertia, held_motion, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
-from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits
+from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits, set_origin
 from armdyn.model.urdf.xml import origin, read_robot
 from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import inverse
 
 
-def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
-    """The `<robot>` of `onto` with inertia, limits and friction of `arm`; see `urdf.write.write_urdf`."""
+def update_robot(arm: Arm, onto: str | os.PathLike[str], frames: bool = False) -> Element:
+    """The `<robot>` of `onto` with inertia, limits, friction (and frames) of `arm`; see `urdf.write.write_urdf`."""
     where = Path(onto).name
     robot = read_robot(onto, comments=True)
     for old in robot.findall(TAG):
@@ -31,6 +32,9 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str]) -> Element:
     known = set(arm.joint_names)
     moving = [joint for joint in path if joint.is_free or joint.name in known]
     names = {joint.name for joint in moving}
+    if frames:
+        reject_other_joints(arm, tuple(joint.name for joint in moving), where)
+        _move_frames(arm, tree, path, names)
     _reject_other_arm(arm, tree, path, names)
     for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
         found.element.set("type", joint_type(joint))
@@ -74,6 +78,20 @@ def _frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]
             T = T @ held_motion(tree, joint, NOWHERE, here)
         places[joint.child] = T
     return [*frames, places[arm.tip_name]]
+
+
+def _move_frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> None:
+    """Put the moving joints where `arm` has them; fixed joints between them stay."""
+    wanted, places = iter(flat_frames(arm)), {arm.base_name: np.eye(4)}
+    for joint in path:
+        here, T = f"{tree.where}: joint '{joint.name}'", places[joint.parent]
+        if joint.name in moving:
+            set_origin(joint.element, inverse(T) @ next(wanted))
+            T = np.eye(4)
+        else:
+            T = T @ origin(joint.element, here)
+            T = T @ held_motion(tree, joint, NOWHERE, here) if joint.moves else T
+        places[joint.child] = T
 
 
 def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia) -> None:

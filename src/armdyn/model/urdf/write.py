@@ -23,7 +23,9 @@ from armdyn.spatial.rotation import to_rpy
 ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None) -> None:
+def write_urdf(
+    arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[str] | None = None, *, frames: bool = False
+) -> None:
     """Write `arm` as a URDF, whole or not at all.
 
     The file holds the chain with all that was merged into its links. An `<armdyn>` element keeps
@@ -40,6 +42,8 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
         and branches; inertia, limits and friction of the chain become the arm's. Bodies that were
         merged into a link give up their own `<inertial>`, and branches behind moving joints keep
         theirs, which is subtracted from the link they ride on: nothing is counted twice.
+    frames : bool
+        Whether the frames of the joints of `onto` become the arm's; default: they must be the same.
 
     Raises
     ------
@@ -51,7 +55,7 @@ def write_urdf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[s
     if onto is not None:
         from armdyn.model.urdf.update import update_robot
 
-        robot = update_robot(arm, onto)
+        robot = update_robot(arm, onto, frames)
     else:
         robot = _robot(arm)
     robot.append(extension(arm))
@@ -116,7 +120,7 @@ def _fixed_joint(robot: Element, parent: str, child: str, T: NDArray) -> None:
 
 def _joint_element(robot: Element, name: str, kind: str, parent: str, child: str, T: NDArray) -> Element:
     element = SubElement(robot, "joint", name=name, type=kind)
-    SubElement(element, "origin", xyz=text(T[:3, 3]), rpy=text(to_rpy(T[:3, :3])))
+    set_origin(element, T)
     SubElement(element, "parent", link=parent)
     SubElement(element, "child", link=child)
     return element
@@ -126,6 +130,11 @@ def joint_type(joint: Joint) -> str:
     """URDF's word for the joint: without end stops a revolute one is 'continuous'."""
     endless = np.isinf([joint.limits.lower, joint.limits.upper]).all()
     return "continuous" if endless and joint.kind == "revolute" else joint.kind
+
+
+def set_origin(element: Element, T: NDArray) -> None:
+    """Write where a joint stands into its element."""
+    _child(element, "origin").attrib.update(xyz=text(T[:3, 3]), rpy=text(to_rpy(T[:3, :3])))
 
 
 def set_limits(element: Element, joint: Joint) -> None:

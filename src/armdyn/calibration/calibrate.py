@@ -1,0 +1,117 @@
+"""Calibrate an arm: where base, tool and joint frames are, its zeros and how it yields, from measured poses."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.arrays import as_floats
+from armdyn.calibration.check import explain_misfit
+from armdyn.calibration.fit import fit_evidence
+from armdyn.calibration.poses import Poses
+from armdyn.calibration.read_poses import read_poses
+from armdyn.calibration.result import Calibration
+from armdyn.calibration.start import spread
+from armdyn.calibration.unknowns import Unknowns, free_entries
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
+from armdyn.model.arm import Arm, require_arm
+from armdyn.spatial.transform import check_transform
+
+MIN_POSES = 4  # base and tool need three; one more shows whether they agree
+MISFIT_SHARE = 0.1  # residual over the spread of the points from which on these are not poses of the arm as described
+
+
+def calibrate(
+    arm: Arm,
+    poses: Poses | str | os.PathLike[str],
+    *,
+    geometry: bool | Literal["offsets"] = True,
+    gravity: bool = True,
+    base: ArrayLike | None = None,
+    tool: ArrayLike | None = None,
+) -> Calibration:
+    """Fit base, tool, joint frames, zeros and the deflection under gravity to measured poses; no guess is needed.
+
+    Parameters
+    ----------
+    arm : Arm
+        As described; its masses are not used.
+    poses : Poses or path
+        See `read_poses`.
+    geometry : bool or "offsets"
+        Whether joint frames are fitted; "offsets": only the joints' zeros; False: base and tool alone (hand-eye).
+    gravity : bool
+        Whether joints yield under gravity; needs `geometry=True`.
+    base : array_like, shape (4, 4), optional
+        The arm's base in the instrument's frame, if it is known; default: it is fitted.
+    tool : array_like, shape (M, 3) or (4, 4), optional
+        Markers, or the measured frame, in the frame of the tip, if known; default: they are fitted.
+
+    Returns
+    -------
+    Calibration
+        Held-out errors, verdict and the arm to use are computed when first asked for.
+
+    Raises
+    ------
+    DataError
+        If the poses are too few or do not fit the arm; the message names the mistake where one explains it.
+    """
+    require_arm(arm)
+    if not isinstance(geometry, bool) and geometry != "offsets":
+        raise ArmdynError(f"calibrate: expected geometry True, False or 'offsets', got {quote(geometry)}")
+    measured = poses if isinstance(poses, Poses) else read_poses(poses, arm)
+    measured.require(arm)
+    unknowns = Unknowns(
+        arm,
+        measured,
+        free_entries(arm, geometry),
+        gravity and geometry is True,
+        None if base is None else check_transform(base, "calibrate: base"),
+        None if tool is None else _known_tool(tool, measured),
+    )
+    _require_enough(unknowns)
+    state, start = unknowns.start()
+    if start.rms > MISFIT_SHARE * spread(measured):
+        raise DataError(explain_misfit(arm, measured, start))
+    fit = fit_evidence(unknowns, state)
+    if not fit.converged:
+        warnings.warn(
+            f"calibrate: the fit has not settled after {fit.steps} steps; measure more poses, or fit fewer numbers "
+            "(geometry='offsets')",
+            ArmdynWarning,
+            stacklevel=2,
+        )
+    return Calibration(arm, measured, fit)
+
+
+def _known_tool(tool: ArrayLike, poses: Poses) -> NDArray:
+    if not poses.n_markers:
+        return check_transform(tool, "calibrate: tool")
+    markers = as_floats(tool)
+    if markers.shape != (poses.n_markers, 3) or not np.isfinite(markers).all():
+        raise ShapeError(
+            f"calibrate: expected tool as {poses.n_markers} markers of shape ({poses.n_markers}, 3), "
+            f"got {markers.shape}"
+        )
+    return markers
+
+
+def _require_enough(unknowns: Unknowns) -> None:
+    poses = unknowns.poses
+    measured = 6 * len(poses) if poses.points is None else int(np.isfinite(poses.points).sum())
+    if len(poses) < MIN_POSES or measured <= unknowns.n_flat:
+        raise DataError(
+            f"{poses.name}: {len(poses)} poses do not determine base and tool; measure at least {MIN_POSES} poses, "
+            "better 30, in which every joint moves"
+        )
+    travel = np.ptp(poses.q, axis=0)
+    if not (travel > STILL).any():
+        raise DataError(f"{poses.name}: no joint moves; measure poses in which every joint moves")
+
+
+STILL = 1e-3  # rad or m: a joint that stays within did not move

@@ -1,0 +1,215 @@
+"""Mistakes in measured poses, found by trying what would mend them: units, signs, columns, rows, the wrong arm.
+
+Base and tool are linear in the measurements (see `start`), so that each hypothesis costs a millisecond.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations, permutations
+from typing import NamedTuple
+
+import numpy as np
+
+from armdyn.calibration.poses import Poses
+from armdyn.calibration.read_poses import read_poses
+from armdyn.calibration.start import Start, as_points, linear_start, spread
+from armdyn.errors import ArmdynError, ignore_warnings
+from armdyn.kinematics.forward import forward_kinematics
+from armdyn.model.arm import Arm, require_arm
+from armdyn.spatial.rotation import from_quaternion, to_quaternion
+from armdyn.spatial.transform import inverse
+
+TRIED_POSES = 60  # as many as tell hypotheses apart
+MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
+MAX_MISTAKES = 3
+UNITS = {"millimetres": 1e-3, "centimetres": 1e-2, "inches": 0.0254}
+
+
+class PoseMistake(NamedTuple):
+    """A mistake that explains most of what does not fit."""
+
+    kind: str  # "degrees", a unit, "mirrored", "axes", "sign", "exchange", "shift", "inverse", "quaternion", "arm"
+    joints: tuple[int, ...] = ()  # from 0
+    value: float = 1.0  # factor of a unit, rows of a shift
+    axes: tuple[int, ...] = ()  # order of exchanged axes
+    arm: str = ""  # of another arm that fits
+    rms: float = np.nan  # residual as measured [m]
+    mended_rms: float = np.nan  # and without the mistake [m]
+
+    @property
+    def text(self) -> str:
+        """Say what is wrong, in a clause."""
+        joints = " and ".join(str(j + 1) for j in self.joints)
+        return {
+            "degrees": "joint positions are in degrees",
+            "mirrored": "the points are mirrored: an axis has the wrong sign, or two axes are exchanged",
+            "axes": f"the axes of positions are in the order {', '.join('xyz'[k] for k in self.axes)}",
+            "sign": f"joint {joints} has the wrong sign",
+            "exchange": f"joints {joints} are exchanged",
+            "shift": f"measurements come a row {'later' if self.value > 0 else 'earlier'} than joint positions",
+            "inverse": "the poses are inverted: those of the instrument seen from the tool",
+            "quaternion": "quaternions have the scalar first",
+            "arm": f"the description is of another arm; '{self.arm}' fits",
+        }.get(self.kind, f"lengths are in {self.kind}")
+
+    def mend(self, poses: Poses) -> Poses:
+        """Return the poses without the mistake."""
+        return poses if self.kind == "arm" else _mended(poses, self)
+
+
+class PosesCheck(NamedTuple):
+    """Everything found about measured poses."""
+
+    arm: Arm
+    poses: Poses
+    mistakes: tuple[PoseMistake, ...]  # all together
+    rms: float  # residual of base and tool as measured [m]
+    mended_rms: float  # without the mistakes
+
+    @property
+    def ok(self) -> bool:
+        """Whether no mistake was found."""
+        return not self.mistakes
+
+    @property
+    def mended(self) -> Poses:
+        """The poses without the mistakes."""
+        poses = self.poses
+        for mistake in self.mistakes:
+            poses = mistake.mend(poses)
+        return poses
+
+
+def check_poses(arm: Arm, poses: Poses | str | os.PathLike[str], *, sisters: bool = True) -> PosesCheck:
+    """Look for mistakes in measured poses: what would at least halve the residual of base and tool.
+
+    Parameters
+    ----------
+    arm : Arm
+        As described.
+    poses : Poses or path
+        See `read_poses`.
+    sisters : bool
+        Whether arms of the library with the same joints are tried too.
+    """
+    require_arm(arm)
+    measured = poses if isinstance(poses, Poses) else read_poses(poses, arm)
+    measured.require(arm)
+    few = _sample(measured)
+    first = rms = _start(arm, few).rms
+    found: list[PoseMistake] = []
+    while len(found) < MAX_MISTAKES:
+        best, best_rms = None, MENDED_SHARE * rms
+        for mistake in _hypotheses(arm, few):
+            tried = _start(arm, mistake.mend(few)).rms
+            if tried < best_rms:
+                best, best_rms = mistake, tried
+        if best is None:
+            break
+        found.append(best._replace(rms=rms, mended_rms=best_rms))
+        few, rms = best.mend(few), best_rms
+    if sisters and not found:
+        found += _other_arm(arm, few, rms)
+        rms = found[-1].mended_rms if found else rms
+    return PosesCheck(arm, measured, tuple(found), first, rms)
+
+
+def explain_misfit(arm: Arm, poses: Poses, start: Start) -> str:
+    """Say that poses do not fit the arm, and why where a mistake explains it."""
+    size = f"{1e3 * start.rms:.3g} mm of {1e3 * spread(poses):.3g} mm"
+    if mistakes := check_poses(arm, poses).mistakes:
+        return f"{poses.name}: base and tool leave {size}, for {'; '.join(m.text for m in mistakes)}; correct the file"
+    return (
+        f"{poses.name}: the poses do not fit arm '{arm.name}': base and tool leave {size}; use the description of the "
+        "arm that was measured, and check units and columns"
+    )
+
+
+def _sample(poses: Poses) -> Poses:
+    """Stretches of neighbouring rows, for a shift needs neighbours."""
+    return poses.select(np.arange(min(TRIED_POSES, len(poses))))
+
+
+def _start(arm: Arm, poses: Poses) -> Start:
+    return linear_start(np.asarray(forward_kinematics(arm, poses.q)), as_points(poses))
+
+
+def _hypotheses(arm: Arm, poses: Poses) -> Iterator[PoseMistake]:
+    turning = [j for j, joint in enumerate(arm.joints) if joint.kind == "revolute"]
+    if turning and np.abs(poses.q[:, turning]).max() > np.pi / 2:
+        yield PoseMistake("degrees", tuple(turning))
+    yield from (PoseMistake(name, value=factor) for name, factor in UNITS.items())
+    if poses.points is not None:
+        yield PoseMistake("mirrored")
+    else:
+        yield PoseMistake("inverse")
+        yield PoseMistake("quaternion")
+        yield from (PoseMistake("axes", axes=axes) for axes in permutations(range(3)) if axes != (0, 1, 2))
+        yield from (PoseMistake("mirrored", axes=(axis,)) for axis in range(3))
+    yield from (PoseMistake("sign", (j,)) for j in range(arm.n))
+    yield from (PoseMistake("exchange", pair) for pair in combinations(range(arm.n), 2))
+    if len(poses) > 8:
+        yield from (PoseMistake("shift", value=rows) for rows in (1, -1))
+
+
+def _mended(poses: Poses, mistake: PoseMistake) -> Poses:
+    kind, q, joints = mistake.kind, np.array(poses.q), list(mistake.joints)
+    points = None if poses.points is None else np.array(poses.points)
+    frames = None if poses.poses is None else np.array(poses.poses)
+    if kind == "degrees":
+        q[:, joints] = np.radians(q[:, joints])
+    elif kind == "sign":
+        q[:, joints] *= -1
+    elif kind == "exchange":
+        q[:, joints] = q[:, joints[::-1]]
+    elif kind == "shift":
+        k = int(mistake.value)
+        keep = slice(k, None) if k > 0 else slice(None, k)
+        q = q[:-k] if k > 0 else q[-k:]
+        points, frames = (None if x is None else x[keep] for x in (points, frames))
+        return Poses(q, points, frames, poses.name, poses.path)
+    elif kind in UNITS:
+        points = None if points is None else points * mistake.value
+        if frames is not None:
+            frames[:, :3, 3] *= mistake.value
+    elif kind == "mirrored" and points is not None:
+        points[..., 0] *= -1
+    elif frames is not None:
+        frames = _mended_frames(frames, mistake)
+    return replace(poses, q=q, points=points, poses=frames)
+
+
+def _mended_frames(frames: np.ndarray, mistake: PoseMistake) -> np.ndarray:
+    if mistake.kind == "inverse":
+        return inverse(frames)
+    if mistake.kind == "mirrored":
+        frames[:, list(mistake.axes), 3] *= -1
+    elif mistake.kind == "axes":
+        frames[:, :3, 3] = frames[:, np.argsort(mistake.axes), 3]
+    else:  # the quaternion w, x, y, z was read as x, y, z, w
+        quaternion = to_quaternion(frames[:, :3, :3])[:, [1, 2, 3, 0]]
+        frames[:, :3, :3] = from_quaternion(quaternion)
+    return frames
+
+
+def _other_arm(arm: Arm, poses: Poses, rms: float) -> list[PoseMistake]:
+    """The arm of the library with the same kinds of joints that fits far better, if one does."""
+    from armdyn import arms
+
+    best: list[PoseMistake] = []
+    kinds = [joint.kind for joint in arm.joints]
+    for name in arms.__all__:
+        try:
+            with ignore_warnings():
+                other = getattr(arms, name)()
+        except (ArmdynError, TypeError):
+            continue
+        if not isinstance(other, Arm) or [joint.kind for joint in other.joints] != kinds:
+            continue
+        tried = _start(other, poses).rms
+        if tried < MENDED_SHARE * (best[0].mended_rms if best else rms):
+            best = [PoseMistake("arm", arm=name, rms=rms, mended_rms=tried)]
+    return best

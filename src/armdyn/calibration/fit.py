@@ -1,0 +1,132 @@
+"""The most probable numbers, how far groups of them deviate, and the noise: all from one set of poses.
+
+Gauss-Newton steps; after each the deviations of the groups and of the noise by their evidence (MacKay 1992), poses
+weighted as draws from a Student distribution.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+from armdyn.calibration.start import POSE_ARM_M
+from armdyn.calibration.unknowns import GROUPS, State, Unknowns
+from armdyn.errors import DataError
+
+# Typical sizes of errors of industrial arms, by group [m, rad, rad, deflection per moment], and how many measured
+# numbers of the group's own they outweigh.
+TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5}
+PRIOR_SAMPLES = 4.0
+FLAT = 10.0  # m, rad: deviation of steps of base and tool; holds still what no pose shows (the height of a SCARA)
+STUDENT = 4.0  # degrees of freedom of the noise of a pose
+BODY_FREEDOM = 6  # numbers that a rigid body's points tell, however many they are
+MAX_STEPS = 150
+SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
+
+
+@dataclass(frozen=True, eq=False)
+class EvidenceFit:
+    """One model fitted to poses."""
+
+    unknowns: Unknowns
+    state: State
+    deviations: NDArray  # (4,) of the groups
+    noise: float  # m
+    weights: NDArray  # (K,) of the poses, about 1; small for doubtful ones
+    covariance: NDArray  # (n_flat + p, n_flat + p)
+    gamma: NDArray  # (p,) share of each number that the data decide
+    residuals: NDArray  # (K, D)
+    jacobian: NDArray  # (K, D, n_flat + p)
+    share: NDArray  # (K,) of a pose's numbers that count as independent
+    converged: bool
+    steps: int
+
+
+def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
+    """Fit from a start; `converged` says whether all has settled."""
+    groups = unknowns.groups
+    typical = np.array([TYPICAL[name] for name in GROUPS])
+    deviations = typical.copy()
+    r = unknowns.residuals(state)
+    seen = np.isfinite(r)
+    counts = seen.sum(1)
+    share = np.minimum(1.0, BODY_FREEDOM / counts)
+    freedom = counts * share
+    noise = float(np.sqrt(np.nanmean(r**2)))
+    quiet = max(1e-9, 1e-9 * float(np.abs(state.base[:3, 3]).max()))  # below it noise is round-off
+    steps, settled = 0, False
+    while not settled and steps < MAX_STEPS:
+        steps += 1
+        r = np.nan_to_num(unknowns.residuals(state))
+        J = np.where(seen[..., None], unknowns.jacobian(state), 0.0)
+        size = share * np.sum(r**2, axis=1)
+        weights = (STUDENT + freedom) / (STUDENT + size / noise**2)
+        precision = np.concatenate([np.full(unknowns.n_flat, FLAT**-2), deviations[groups] ** -2.0])
+        covariance = _invert(_information(J, share * weights) / noise**2 + np.diag(precision))
+        values = np.concatenate([np.zeros(unknowns.n_flat), unknowns.values(state)])
+        gradient = np.einsum("kdp,kd->p", J, r * (share * weights)[:, None]) / noise**2 - precision * values
+        step = covariance @ gradient
+        state, length = _descend(unknowns, state, step, noise, precision, freedom, share)
+        moved = length * np.abs(step) / np.sqrt(np.diag(covariance))
+        gamma = 1 - np.diag(covariance)[unknowns.n_flat :] * precision[unknowns.n_flat :]
+        unknowns = _with_turn_length(unknowns, state, weights, noise)
+        r = np.nan_to_num(unknowns.residuals(state))
+        left = freedom.sum() - unknowns.n_flat - gamma.sum()
+        new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), quiet)
+        squares = np.bincount(groups, unknowns.values(state) ** 2, len(GROUPS))
+        new = np.sqrt(
+            (squares + PRIOR_SAMPLES * typical**2) / (np.bincount(groups, gamma, len(GROUPS)) + PRIOR_SAMPLES)
+        )
+        change = np.abs(np.log(np.append(new / deviations, new_noise / noise)))
+        deviations, noise = new, new_noise
+        settled = bool(moved.max() < SETTLED and change.max() < SETTLED)
+    return EvidenceFit(unknowns, state, deviations, noise, weights, covariance, gamma, r, J, share, settled, steps)
+
+
+def _with_turn_length(unknowns: Unknowns, state: State, weights: NDArray, noise: float) -> Unknowns:
+    """Where frames are measured: weigh turns against shifts as their residuals are."""
+    if unknowns.poses.n_markers:
+        return unknowns
+    squares = np.sum(weights[:, None] * unknowns.residuals(state) ** 2, axis=0)
+    typical = PRIOR_SAMPLES * 3 * noise**2
+    turns = squares[3:].sum() / unknowns.turn_length**2 + typical / POSE_ARM_M**2
+    return replace(unknowns, turn_length=float(np.sqrt((squares[:3].sum() + typical) / turns)))
+
+
+def _information(J: NDArray, weights: NDArray) -> NDArray:
+    rows = (J * np.sqrt(weights)[:, None, None]).reshape(-1, J.shape[2])
+    return rows.T @ rows
+
+
+def _invert(A: NDArray) -> NDArray:
+    """The inverse of a positive matrix whose numbers have many units."""
+    scale = 1 / np.sqrt(np.diag(A))
+    try:
+        inverse = cho_solve(cho_factor(A * np.outer(scale, scale)), np.eye(len(A)))
+    except (LinAlgError, ValueError):
+        raise DataError(
+            "calibrate: the poses do not determine base and tool; measure poses in which every joint moves"
+        ) from None
+    return inverse * np.outer(scale, scale)
+
+
+def _descend(
+    unknowns: Unknowns, state: State, step: NDArray, noise: float, precision: NDArray, freedom: NDArray, share: NDArray
+) -> tuple[State, float]:
+    """The state after as much of the step as makes it more probable, and how much that was."""
+
+    def cost(at: State) -> float:
+        size = share * np.nansum(unknowns.residuals(at) ** 2, axis=1) / noise**2
+        prior = np.sum(precision[unknowns.n_flat :] * unknowns.values(at) ** 2)
+        return float(np.sum((STUDENT + freedom) * np.log1p(size / STUDENT)) + prior)
+
+    before, length = cost(state), 1.0
+    while length > 1e-3:
+        there = unknowns.moved(state, length * step)
+        if cost(there) <= before + 1e-9 * abs(before):
+            return there, length
+        length /= 2
+    return state, 0.0

@@ -1,0 +1,283 @@
+"""The result of a calibration: what was found, how sure it is, what it is worth, and what to do with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armdyn.arrays import finite_array, read_only
+from armdyn.calibration.command import command
+from armdyn.calibration.fit import EvidenceFit
+from armdyn.calibration.held_out import (
+    CalibrationVerdict,
+    HeldOut,
+    PoseErrors,
+    held_out_errors,
+    judge,
+    models,
+    pose_distances,
+    predictive_noise,
+    refit,
+    summary,
+)
+from armdyn.calibration.kinematics import calibrated_kinematics
+from armdyn.calibration.poses import Poses
+from armdyn.calibration.unknowns import GROUPS, Unknowns, zero_columns
+from armdyn.calibration.write import moved_arm, save_calibration, save_offsets
+from armdyn.frozen import Frozen
+from armdyn.model.arm import Arm
+
+DOUBTFUL_WEIGHT = 0.25  # of a pose: its residual is more than twice what its neighbours let expect
+DETERMINED_SHARE = 0.5  # of a number, decided by the data rather than by what is typical
+
+
+class GeometryErrors(NamedTuple):
+    """Of joint frames, and their deflection under gravity."""
+
+    geometry: NDArray  # (n, 6)
+    deflection: NDArray  # (n, 4 n)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration(Frozen):
+    """An arm's base, tool, joint frames, zeros and deflection under gravity, from measured poses.
+
+    `points`, `pose` and `command` use the fitted model; `arm` and `save` only what the verdict allows.
+    """
+
+    nominal: Arm  # as described
+    poses: Poses
+    fit: EvidenceFit
+    progress: Callable[[float], None] | None = None  # is told the share done of the held-out errors
+
+    # -- numbers ----------------------------------------------------------------------------------------
+
+    @property
+    def base_pose(self) -> NDArray:
+        """Pose (4, 4) of the arm's base axes in the instrument's frame."""
+        return read_only(np.array(self.fit.state.base))
+
+    @property
+    def markers(self) -> NDArray:
+        """Measured points (M, 3) in the tip's frame [m]; where frames are measured, their origin."""
+        return read_only(np.array(self._points_on_tip))
+
+    @property
+    def tool_pose(self) -> NDArray:
+        """Pose (4, 4) of the measured frame in the tip's; the identity where points are measured."""
+        return read_only(np.eye(4) if self.poses.n_markers else np.array(self.fit.state.tool))
+
+    @property
+    def geometry(self) -> NDArray:
+        """Errors x, y, z, rx, ry, rz (n, 6) of the joints' frames; see `calibrated_kinematics` [m, rad]."""
+        return read_only(np.array(self.fit.state.geometry))
+
+    @cached_property
+    def offsets(self) -> NDArray:
+        """Errors (n,) of the joints' zeros, to be added to their readings [rad or m]."""
+        return read_only(self.geometry[np.arange(self.nominal.n), zero_columns(self.nominal)])
+
+    @cached_property
+    def deflection(self) -> NDArray:
+        """How the joints yield under gravity (n, 4 n); see `calibrated_kinematics`."""
+        return read_only(self.fit.unknowns.functions.matrix(self.fit.state.gravity, self.nominal.n))
+
+    @cached_property
+    def determined(self) -> NDArray:
+        """Share (n, 6) of each error of the joints' frames that the data decide; typical sizes decide the rest."""
+        share = np.zeros((self.nominal.n, 6))
+        share[self.fit.unknowns.free] = np.clip(self.fit.gamma[: self.fit.unknowns.free.sum()], 0, 1)
+        return read_only(share)
+
+    @cached_property
+    def undetermined(self) -> tuple[str, ...]:
+        """Names of the errors of frames that the data do not determine: they stay about nominal."""
+        axes = ("x", "y", "z", "rx", "ry", "rz")
+        names = self.nominal.joint_names
+        open_ = self.fit.unknowns.free & (self.determined < DETERMINED_SHARE)
+        return tuple(f"{names[i]} {axes[k]}" for i, k in np.argwhere(open_))
+
+    @property
+    def covariance(self) -> NDArray:
+        """Covariance of all fitted numbers: base, tool, geometry, deflection, in this order."""
+        return read_only(np.array(self.fit.covariance))
+
+    @property
+    def deviations(self) -> dict[str, float]:
+        """Typical size of the errors by group, as the data tell [m, rad, rad, per moment]."""
+        return dict(zip(GROUPS, map(float, self.fit.deviations), strict=True))
+
+    @cached_property
+    def noise(self) -> float:
+        """Deviation of a measured coordinate about its prediction, all that the model lacks included [m]."""
+        return predictive_noise(self.fit)
+
+    @property
+    def converged(self) -> bool:
+        """Whether numbers and deviations have settled."""
+        return self.fit.converged
+
+    # -- residuals --------------------------------------------------------------------------------------
+
+    @cached_property
+    def residuals(self) -> NDArray:
+        """Measured less predicted: points (K, M, 3) [m], NaN where not seen; or shift and turn (K, 6) [m, rad]."""
+        r = self.fit.unknowns.residuals(self.fit.state)
+        if self.poses.n_markers:
+            return read_only(r.reshape(len(r), -1, 3))
+        return read_only(r / np.repeat([1.0, self.fit.unknowns.turn_length], 3))
+
+    @property
+    def weights(self) -> NDArray:
+        """Weight (K,) of every pose, about 1; small where it disagrees with the others."""
+        return read_only(np.array(self.fit.weights))
+
+    @cached_property
+    def doubtful(self) -> tuple[int, ...]:
+        """Rows of the poses that disagree with the others, from 0, the worst first."""
+        order = np.argsort(self.fit.weights)
+        rows = np.asarray(self.poses.rows)
+        return tuple(int(rows[k]) for k in order if self.fit.weights[k] < DOUBTFUL_WEIGHT)
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What to know of the poses: rows left out, joints that do not move, markers on one line."""
+        found = list(self.poses.notes)
+        still = [
+            name
+            for name, span in zip(self.nominal.joint_names, np.ptp(self.poses.q, axis=0), strict=True)
+            if span < STILL
+        ]
+        if still:
+            found.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")
+        if self.poses.n_markers > 1:
+            s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
+            if s[1] < COLLINEAR_SHARE * s[0]:
+                found.append("the markers lie on one line: turns about it are not seen; mount one beside the line")
+        return tuple(found)
+
+    # -- what it is worth -------------------------------------------------------------------------------
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """Errors at poses not fitted to: of base and tool alone, with the joints' zeros, of the full model."""
+        return held_out_errors(self.fit.unknowns, self.progress)
+
+    @cached_property
+    def verdict(self) -> CalibrationVerdict:
+        """What the held-out errors allow to be written."""
+        return judge(self.held_out)
+
+    @cached_property
+    def fitted_errors(self) -> PoseErrors:
+        """Errors at the poses that were fitted to, smaller than at new ones."""
+        return summary(pose_distances(self.fit.unknowns, self.fit))
+
+    @cached_property
+    def written(self) -> GeometryErrors:
+        """What the verdict allows to be written: the fitted numbers, zeros alone, or nothing."""
+        n = self.nominal.n
+        if self.verdict is CalibrationVerdict.CALIBRATED:
+            return GeometryErrors(self.geometry, self.deflection)
+        if self.verdict is CalibrationVerdict.OFFSETS:
+            zeros = models(self.fit.unknowns)["offsets"]
+            return GeometryErrors(refit(zeros).state.geometry, np.zeros((n, 4 * n)))
+        return GeometryErrors(np.zeros((n, 6)), np.zeros((n, 4 * n)))
+
+    @cached_property
+    def arm(self) -> Arm:
+        """The arm to use, in its own base axes: with fitted frames and deflection where the verdict allows."""
+        geometry, deflection = self.written
+        return moved_arm(self.nominal, geometry, deflection, self.poses) if geometry.any() else self.nominal
+
+    # -- predictions ------------------------------------------------------------------------------------
+
+    @property
+    def _points_on_tip(self) -> NDArray:
+        return self.fit.state.tool if self.poses.n_markers else self.fit.state.tool[None, :3, 3]
+
+    def tip(self, q: ArrayLike) -> NDArray:
+        """Pose (..., 4, 4) of the arm's tip in the instrument's frame, by the fitted model."""
+        q = finite_array(q, (self.nominal.n,), "calibration: q")
+        T = calibrated_kinematics(self.nominal, q, geometry=self.geometry, deflection=self.deflection)
+        return self.fit.state.base @ np.asarray(T)
+
+    def pose(self, q: ArrayLike) -> NDArray:
+        """Pose (..., 4, 4) of the measured frame (of the tip, where points are measured) in the instrument's frame."""
+        return self.tip(q) @ self.tool_pose
+
+    def points(self, q: ArrayLike) -> NDArray:
+        """Markers (..., M, 3) in the instrument's frame [m]."""
+        T = self.tip(q)
+        return T[..., None, :3, 3] + np.einsum("...ab,mb->...ma", T[..., :3, :3], self._points_on_tip)
+
+    def points_covariance(self, q: ArrayLike, *, noise: bool = True) -> NDArray:
+        """Covariance (..., M, 3, 3) of the markers as they will be measured; without `noise` as they are [m²]."""
+        unknowns, batch = self._at(q)
+        J = unknowns.jacobian(self.fit.state)
+        J = J.reshape(len(J), -1, 3, J.shape[2]) if self.poses.n_markers else J[:, None, :3]
+        C = J @ self.fit.covariance @ np.swapaxes(J, 2, 3) + (self.noise**2 if noise else 0.0) * np.eye(3)
+        return C.reshape(*batch, *C.shape[1:])
+
+    def pose_covariance(self, q: ArrayLike, *, noise: bool = True) -> NDArray:
+        """Covariance (..., 6, 6) of shift and turn of `pose` in the instrument's axes; see `points_covariance`.
+
+        Where points are measured, the noise is added to the shift alone: turns are not measured.
+        """
+        unknowns, batch = self._at(q)
+        length = unknowns.turn_length
+        J = unknowns.tip_jacobian(self.fit.state)
+        if not self.poses.n_markers:
+            J = unknowns.jacobian(self.fit.state) / np.repeat([1.0, length], 3)[:, None]
+        C = J @ self.fit.covariance @ np.swapaxes(J, 1, 2)
+        if noise:
+            turn = 0.0 if self.poses.n_markers else self.noise / length
+            C = C + np.diag(np.repeat([self.noise**2, turn**2], 3))
+        return C.reshape(*batch, 6, 6)
+
+    def _at(self, q: ArrayLike) -> tuple[Unknowns, tuple[int, ...]]:
+        """The fitted numbers at other joint positions, and the leading axes of these."""
+        q = finite_array(q, (self.nominal.n,), "calibration: q")
+        rows = q.reshape(-1, self.nominal.n)
+        at = Poses(rows, self.points(rows)) if self.poses.n_markers else Poses(rows, poses=self.pose(rows))
+        return self.fit.unknowns.of(at), q.shape[:-1]
+
+    def command(self, target: ArrayLike, q0: ArrayLike | None = None) -> NDArray:
+        """Solve for joints (..., n) that put `pose` to a target (..., 4, 4), or the first marker to one (..., 3).
+
+        Raises
+        ------
+        ArmdynError
+            If the arm does not reach a target within its limits.
+        """
+        return command(self, target, q0)
+
+    # -- files ------------------------------------------------------------------------------------------
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        onto: str | os.PathLike[str] | None = None,
+        offsets: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write `arm` to a .urdf, .xml (MJCF) or .toml file; see `save_calibration`."""
+        save_calibration(self, path, onto=onto, offsets=offsets)
+
+    def save_offsets(self, path: str | os.PathLike[str]) -> None:
+        """Write the errors of the joints' zeros alone as YAML, for the controller."""
+        save_offsets(self, path)
+
+    def __repr__(self) -> str:
+        errors = self.fitted_errors
+        return f"<Calibration of '{self.nominal.name}': {len(self.poses)} poses, fitted to {1e3 * errors.mean:.3g} mm>"
+
+
+STILL = 1e-3  # rad or m: a joint that stays within did not move
+COLLINEAR_SHARE = 0.02  # width over length of the markers' arrangement
