@@ -9,6 +9,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import MissingInertiaError, ShapeError
+from armdyn.model import Joint, Link
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import from_axis_angle
+from armdyn.spatial.transform import transform
 
 pin = pytest.importorskip("pinocchio")
 
@@ -155,3 +159,28 @@ def test_nan_gives_nan_in_that_sample_alone():
         result = function(arm, q, 0 * q[0], 0 * q[0])
         assert np.isfinite(result[0]).all()
         assert np.isnan(result[1]).all()
+
+
+TILTS = (0.0, 1e-16, 1e-15, 3e-15, 1e-14, 1e-12, 1e-9, 2.7e-8, 1e-7, 1.3e-7, 2e-7, 1e-6, 1e-3)
+
+
+@pytest.mark.parametrize("tilt", TILTS)
+def test_frames_that_are_turned_a_little(tilt):
+    """An axis may have length 1 to all digits and still not be a coordinate axis; the torques count it.
+
+    Against M qdd + C qd + g, which come from other recursions, relative to the largest torque.
+    """
+    rng = np.random.default_rng(0)
+    q, qd, qdd = rng.normal(size=(3, 30, 3))
+    for axis in np.eye(3):
+        T = transform(from_axis_angle(axis, np.pi / 2 + tilt), [0, 0, 0.3])
+        for before, after in ((np.eye(4), T), (T, np.eye(4)), (T, T)):
+            joints = [Joint(f"j{i}", "revolute", np.eye(3)[(2, 1, 0)[i]], before, after) for i in range(3)]
+            links = [Link(f"l{i}", Inertia.from_com(1, rng.normal(size=3) * 0.1, np.eye(3) * 0.1)) for i in range(3)]
+            arm = armdyn.Arm(joints, links)
+            tau = armdyn.inverse_dynamics(arm, q, qd, qdd)
+            M, C = armdyn.mass_matrix(arm, q), armdyn.coriolis_matrix(arm, q, qd)
+            want = np.einsum("kij,kj->ki", M, qdd) + np.einsum("kij,kj->ki", C, qd) + armdyn.gravity_torque(arm, q)
+            assert np.abs(tau - want).max() < 1e-12 * np.abs(want).max()
+            regressor = np.einsum("kij,j->ki", armdyn.regressor(arm, q, qd, qdd), arm.theta)
+            assert np.abs(regressor - want).max() < 1e-12 * np.abs(want).max()

@@ -149,6 +149,121 @@ def test_a_short_way_may_be_forgotten_while_it_runs(random_arm: Callable[..., An
         other.join()
 
 
+def is_alive(f: Any, arm: Any) -> bool:
+    """Whether the table leads to nothing for an arm, or to the bound call that is kept alive for it."""
+    at, short = function._place(id(arm)), f.traced.runner.fast.get(id(arm))
+    return f._words[at] != id(arm) or (short is not None and f._words[at + 1] == id(short))
+
+
+def evict(f: Any) -> None:
+    """Forget all short ways as the table of kernels does when it drops a function's kernels."""
+    for kernel, _ in list(f.traced.runner._learned.values()):
+        kernel.dropped()
+
+
+@needs_native
+def test_a_kernel_is_dropped_between_learning_and_the_table(
+    random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other thread does all that it can before the first one goes on: it has to wait."""
+    f, arm, q = armdyn.mass_matrix, random_arm("RR"), np.full(2, 0.3)
+    want = f(random_arm("RR"), q)
+    kernel = f.traced.runner.kernel(arm, f.traced.plain_variant, frozenset(f.traced.bound))
+    put, other = type(f).put, threading.Thread(target=kernel.dropped)
+
+    def put_late(subject: int, bound: Any, dispatch: int) -> None:
+        if other.ident is None:  # the first time
+            other.start()
+            other.join(0.3)
+        put(f, subject, bound, dispatch)
+
+    monkeypatch.setattr(f, "put", put_late)
+    f(arm, q)
+    other.join()
+    assert is_alive(f, arm)
+    np.testing.assert_array_equal(f(arm, q), want)
+
+
+@needs_native
+def test_two_threads_learn_one_arm(random_arm: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second one binds while the first one does, and fills the table before it, if it may."""
+    f, arm, q = armdyn.mass_matrix, random_arm("RR"), np.full(2, 0.3)
+    want = f(random_arm("RR"), q)
+    kernel = f.traced.runner.kernel(arm, f.traced.plain_variant, frozenset(f.traced.bound))
+    bind, put, other = kernel.bind, type(f).put, threading.Thread(target=lambda: f(arm, q))
+    both_bind, first_puts = threading.Event(), threading.Event()
+
+    def bind_late(*arguments: Any) -> Any:
+        if threading.current_thread() is other:
+            both_bind.set()
+            first_puts.wait(1.0)
+        else:
+            other.start()
+            both_bind.wait(0.3)
+        return bind(*arguments)
+
+    def put_late(subject: int, bound: Any, dispatch: int) -> None:
+        if threading.current_thread() is not other:
+            first_puts.set()
+            other.join(0.3)
+        put(f, subject, bound, dispatch)
+
+    monkeypatch.setattr(kernel, "bind", bind_late)
+    monkeypatch.setattr(f, "put", put_late)
+    f(arm, q)
+    other.join()
+    assert is_alive(f, arm)
+    np.testing.assert_array_equal(f(arm, q), want)
+
+
+def race(arm: Any, rounds: int) -> None:
+    """First calls of four threads at once on new arms, while a fifth drops kernels."""
+    f, q = armdyn.gravity_torque, np.full(arm.n, 0.3)
+    interval, stop = sys.getswitchinterval(), threading.Event()
+
+    def drop() -> None:
+        while not stop.wait(1e-3):
+            evict(f)
+
+    dropping = threading.Thread(target=drop)
+    try:
+        sys.setswitchinterval(1e-6)
+        dropping.start()
+        for k in range(rounds):
+            new = arm.with_payload(0.001 * (k + 1))
+            together = threading.Barrier(4)
+            results: list[Any] = []
+
+            def call(new: Any = new, together: Any = together, results: list[Any] = results) -> None:
+                together.wait()
+                results.append(f(new, q))
+
+            threads = [threading.Thread(target=call) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            with f.traced.runner._lock:
+                assert is_alive(f, new), k
+            want = armdyn.inverse_dynamics(new, q, 0 * q, 0 * q)
+            np.testing.assert_allclose(np.stack([*results, f(new, q)]), np.tile(want, (5, 1)), rtol=1e-10, atol=1e-10)
+    finally:
+        stop.set()
+        dropping.join()
+        sys.setswitchinterval(interval)
+
+
+@needs_native
+def test_first_calls_of_several_threads(random_arm: Callable[..., Any]) -> None:
+    race(random_arm("RRR"), 100)
+
+
+@needs_native
+@pytest.mark.slow
+def test_many_first_calls_of_several_threads(random_arm: Callable[..., Any]) -> None:
+    race(random_arm("RRRRRR"), 20_000)
+
+
 def test_without_native_code_it_is_the_python_function() -> None:
     plain = Function(lambda *args, **keywords: (args, keywords))
     assert plain(1, a=2) == ((1,), {"a": 2})

@@ -20,6 +20,7 @@ from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipW
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
+ROUND_OFF = 1e-15  # that products of right-angled rotations leave in an axis
 Triple = tuple[Symbol, Symbol, Symbol]
 Tips = list[Wrench | None]  # what each link passes on to the environment, about its origin
 
@@ -67,7 +68,8 @@ def turned_field(m: Motion, parent: LinkMotion, w: Symbol, wd: Symbol) -> tuple[
     it reads w_i w_k + wd_j, w_j w_k - wd_i, -(w_i² + w_j²), which gives wd_i, wd_j and w_j².
     """
     z, z_parent = m.axis, m.segment.R_before[:, 2]
-    if not (np.abs(z).max() == np.abs(z_parent).max() == 1.0):
+    # A vector of length 1 to all digits may still be turned by 1e-8 rad, so the other components decide.
+    if max(np.sort(np.abs(axis))[1] for axis in (z, z_parent)) > ROUND_OFF:
         return wd, field_matrix(w, wd)
     k = int(np.argmax(np.abs(z)))
     i, j = (k + 1) % 3, (k + 2) % 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
@@ -38,6 +39,9 @@ class Runner:
         self._learned: dict[
             int, Any
         ] = {}  # by id of the subject: the kernel of its short way, and what waits for its end
+        # Native code is led to short ways that `fast` alone keeps alive: both change together, in one thread at a time,
+        # and again in the same one where a subject's end is noticed meanwhile. No other lock is asked for inside.
+        self._lock = threading.RLock()
         self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
         self.function = Function(traced.call)  # the public one, once it is made
         backend.on_change(self._forget_all)
@@ -91,16 +95,20 @@ class Runner:
             return
         bound = [subject.trace_data(name) for name in self.traced.bound]
         reference, call, result = weakref.ref(subject), self.traced.call, self.traced.result
+        dispatch = dispatcher()
 
         def general(*args: Any, **keywords: Any) -> Any:
             return call(reference(), args, keywords)  # type: ignore[arg-type]  # it lives, or nobody could have asked
 
-        kernel.short_ways[id(subject)] = self._forget
-        end = weakref.finalize(subject, self._forget, id(subject))
-        end.atexit = False
-        self.fast[id(subject)] = short = kernel.bind(bound, general, result)
-        self.function.put(id(subject), short, dispatcher())
-        self._learned[id(subject)] = kernel, end  # last: what another thread forgets meanwhile still waits for the end
+        with self._lock:
+            if id(subject) in self._learned:  # by another thread meanwhile
+                return
+            kernel.short_ways[id(subject)] = self._forget
+            end = weakref.finalize(subject, self._forget, id(subject))
+            end.atexit = False
+            self._learned[id(subject)] = kernel, end
+            self.fast[id(subject)] = short = kernel.bind(bound, general, result)
+            self.function.put(id(subject), short, dispatch)
 
     def _forget_all(self) -> None:
         for identity in list(self._learned):
@@ -108,12 +116,13 @@ class Runner:
 
     def _forget(self, identity: int) -> None:
         """Without its kernel, and once the subject is gone: its number may soon be another's."""
-        self.function.drop(identity)
-        self.fast.pop(identity, None)
-        if learned := self._learned.pop(identity, None):
-            kernel, end = learned
-            kernel.short_ways.pop(identity, None)
-            end.detach()
+        with self._lock:
+            self.function.drop(identity)
+            self.fast.pop(identity, None)
+            if learned := self._learned.pop(identity, None):
+                kernel, end = learned
+                kernel.short_ways.pop(identity, None)
+                end.detach()
 
     # -- arrays ---------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ import armdyn
 from armdyn import Arm, Joint, Link
 from armdyn.dynamics.base.parameters import base_regressor
 from armdyn.errors import ArmdynError, RankError, ShapeError
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import from_axis_angle
+from armdyn.spatial.transform import transform
 
 # Torques of order 100 through matrices with entries up to 1: round-off only.
 CLOSE = {"rtol": 1e-11, "atol": 1e-10}
@@ -229,3 +232,48 @@ def test_mistakes_are_named(random_arm):
     base = armdyn.base_parameters(arm, method="rules")
     with pytest.raises(ShapeError, match=r"project: expected theta of shape \(\.\.\., 20\), got \(19,\)"):
         base.project(np.zeros(19))
+
+
+def near_wrist(kinds, axes, offset, tilt=0.0, known=True, scale=1.0):
+    """An arm whose joints' origins coincide but for `offset`, as exporters of CAD programs write them."""
+    turn = from_axis_angle([1, 2, 3], tilt)
+    joints, links = [], []
+    for i, (kind, axis) in enumerate(zip(kinds, axes, strict=True)):
+        before = transform(turn if i else None, [0, 0, offset * scale if i else 0.3 * scale])
+        joints.append(Joint(f"j{i}", {"R": "revolute", "P": "prismatic"}[kind], axis, before, np.eye(4)))
+        tensor = np.diag([0.1, 0.2, 0.25]) * scale**2
+        body = Inertia.from_com(1.0 + i, np.array([0.11, 0.08 * i, 0.07]) * scale, tensor)
+        links.append(Link(f"l{i}", body if known else Inertia.unknown()))
+    return Arm(joints, links)
+
+
+X, Y, Z = np.eye(3)
+WRISTS = {"pan-tilt": ("RR", (Z, Y)), "wrist": ("RRR", (Z, Y, Z)), "polar": ("RRP", (Z, Y, X)), "RP": ("RP", (Y, X))}
+
+
+@pytest.mark.parametrize("method", ["numeric", "rules"])
+@pytest.mark.parametrize("wrist", WRISTS)
+def test_origins_that_nearly_coincide(wrist, method):
+    """The torques of base parameters are those of the arm, whatever is left of an offset that should be zero.
+
+    An offset below 1e-9 of the links' sizes counts as zero, and shares of 1e-11 are round-off: some of so much of the
+    torques. The rules take small angles for rounded ones, so frames are turned for the numbers alone.
+    """
+    rng = np.random.default_rng(0)
+    counts = []
+    for offset in [0.0, *10.0 ** np.arange(-14, -3)]:
+        for tilt, scale in ((0.0, 1.0), (1e-3 if method == "numeric" else 0.0, 1.0), (0.0, 1e-3)):
+            arm = near_wrist(*WRISTS[wrist], offset, tilt, scale=scale)
+            q, qd, qdd = rng.normal(size=(3, 20, arm.n))
+            slides = np.array([scale if joint.kind == "prismatic" else 1.0 for joint in arm.joints])
+            q, qd, qdd = q * slides, qd * slides, qdd * slides
+            base = armdyn.base_parameters(arm, method=method)
+            tau = armdyn.inverse_dynamics(arm, q, qd, qdd)
+            got = np.einsum("kij,j->ki", base.regressor(q, qd, qdd), base.theta)
+            size = np.abs(tau).max()
+            assert np.abs(got - tau).max() < (1e-8 + 1e-10 / scale) * size, (offset, tilt, scale)
+            assert tilt or np.abs(base.theta).max() < 100, (offset, scale)
+            counts.append(base.count if not tilt else counts[0])
+        unknown = armdyn.base_parameters(near_wrist(*WRISTS[wrist], offset, known=False), method=method)
+        assert min(counts) <= unknown.count <= max(counts)
+    assert counts[0] == min(counts)  # an offset can only make parameters independent

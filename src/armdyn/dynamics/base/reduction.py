@@ -83,9 +83,22 @@ def parameter_sizes(arm: Arm, unit: float) -> NDArray:
 
 
 def arm_size(arm: Arm) -> float:
-    """The longest component of the vectors between joints [m]; 1 if all are zero."""
+    """The longest component of the vectors between joints [m]; 1 if all are zero.
+
+    They are zero too where they are round-off beside the base's, the tool's and the links' own lengths.
+    """
     vectors = [p for segment in arm.segments[1:] for p in (segment.p_before, segment.p_after)]
-    return float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after])) or 1.0
+    longest = float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after]))
+    ends = np.abs([arm.segments[0].p_before, arm.tool[1]]).max()
+    return longest if longest > ROUND_OFF * max(float(ends), _body_size(arm)) else 1.0
+
+
+def _body_size(arm: Arm) -> float:
+    """The largest distance of a link's mass from its frame's origin, on average [m]; 0 where no inertia is known."""
+    theta = arm.theta.reshape(arm.n, inertial.SIZE)
+    tensors = theta[:, inertial.TENSOR[range(3), range(3)]].sum(axis=1)  # twice the moment about the origin
+    known = (theta[:, inertial.MASS] > 0) & (tensors > 0)
+    return float(np.sqrt(tensors[known] / (2 * theta[known, inertial.MASS])).max(initial=0.0))
 
 
 def right_angled(arm: Arm) -> Arm:
@@ -127,7 +140,8 @@ def reduce_columns(Y: NDArray, sizes: NDArray, order: list[int], tolerance: floa
     if not kept:
         return Reduction([], np.zeros((0, Y.shape[1])), gap)
     length = np.linalg.norm(A[:, kept], axis=0)
-    P = np.linalg.lstsq(A[:, kept] / length, A, rcond=None)[0] / length[:, None]
+    # Round-off is removed in these units: in metres that of a tensor's share in a mass is divided by a length squared.
+    P = clean(np.linalg.lstsq(A[:, kept] / length, A, rcond=None)[0] / length[:, None], kept)
     return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
 
 
