@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,8 @@ from armdyn.control.adaptive.gains import adaptation_gains
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
-from armdyn.control.laws.cascade import Cascade
+from armdyn.control.design.sampling import reduction, sampled_inertia
+from armdyn.control.laws.cascade import VELOCITY_LOOP_RATIO, Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.integral import pid
 from armdyn.control.laws.lqr import MeasuredLQR, TrajectoryLQR
@@ -31,7 +33,7 @@ from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
-from armdyn.errors import ArmdynError, quote
+from armdyn.errors import ArmdynError, ArmdynWarning, quote
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_free_joints
@@ -53,6 +55,9 @@ FRICTION = ("viscous", "coulomb", "asymmetry")
 def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, Law]:
     """One law of every kind, by name, with comparable bandwidth.
 
+    Gains of single joints are lowered where the rate is too low for them and the arm's least inertia, see
+    `sampled_inertia`; a warning names joints, cause and remedies.
+
     Parameters
     ----------
     arm : Arm
@@ -69,23 +74,27 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
     bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
     rate = one_number(rate, "designs", "a rate > 0 in Hz")
     motion = _samples(arm, motion)
-    M = mean_inertia(arm, motion)
+    M = np.asarray(augmented_mass_matrix(arm, motion.q))
     w = 2 * np.pi * bandwidth
-    kp, kd = np.diagonal(M) * w**2, np.diagonal(M) * 2 * w
+    stiff, plain, driven = (sampled_inertia(M, rate, damping) for damping in (2 * w, w, VELOCITY_LOOP_RATIO * w))
+    taken = {"PD, PID and sliding mode": stiff, "cascade": driven, "Slotine-Li": plain}
+    if softer := reduction(arm, rate, taken):
+        warnings.warn(f"designs: {softer}", ArmdynWarning, stacklevel=2)
+    kp, kd = stiff.inertia * w**2, stiff.inertia * 2 * w
     computed = ComputedTorque(arm, *gains_from_bandwidth(bandwidth)[:2])
     fixed: dict[str, Law] = {
         "PD": PD(arm, kp, kd),
         "PID": pid(arm, kp, kp * w / 8, kd),
         "PD + gravity": GravityPD(arm, kp, kd),
-        "cascade": Cascade.for_inertia(arm, w, np.diagonal(M), feedforward="velocity"),
+        "cascade": Cascade.for_inertia(arm, w, driven.inertia, feedforward="velocity"),
         "feedforward + PD": FeedforwardPD(arm, kp, kd),
         "computed torque": computed,
         "computed torque + observer": DisturbanceObserver(computed, 2 * bandwidth),
-        **regulators(arm, M, motion.q[0], bandwidth, rate),
+        **regulators(arm, M.mean(0), motion.q[0], bandwidth, rate),
         **tip_designs(arm, motion, bandwidth),
-        **robust_designs(arm, motion, bandwidth),
+        **robust_designs(arm, motion, bandwidth, stiff.inertia),
     }
-    return {**fixed, **adaptive_designs(arm, motion, bandwidth)}
+    return {**fixed, **adaptive_designs(arm, motion, bandwidth, plain.inertia)}
 
 
 def _samples(arm: Arm, motion: Any) -> JointMotion:
@@ -146,9 +155,9 @@ def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, La
     }
 
 
-def robust_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
+def robust_designs(arm: Arm, motion: JointMotion, bandwidth: float, inertia: NDArray) -> dict[str, Law]:
     """Sliding modes that expect a part of the motion's largest torques, or a tenth of a radian a reaction time."""
-    w, inertia = 2 * np.pi * bandwidth, np.diagonal(mean_inertia(arm, motion))
+    w = 2 * np.pi * bandwidth
     reach = (
         UNEXPLAINED_TORQUE_RATIO * np.abs(joint_torque(arm, *motion, width=FRICTION_WIDTH)).max(0)
         + 1e-3 * w**2 * inertia
@@ -160,11 +169,11 @@ def robust_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str,
     }
 
 
-def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:
-    """Adaptive laws that know neither the load at the tip nor the friction."""
+def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float, inertia: NDArray | None = None) -> dict[str, Law]:
+    """Adaptive laws that know neither the load at the tip nor the friction; damping by the joints' inertias (n,)."""
     w = 2 * np.pi * bandwidth
     M = mean_inertia(arm, motion)
-    inertia = np.diagonal(M)
+    inertia = np.diagonal(M) if inertia is None else inertia
     unknowns = adapt(unknown_payload(arm), FRICTION)
     gain = adaptation_gains(unknowns, *motion, w * inertia, LEARNING_TIME_S)
     plain = (unknowns, w, w * inertia)
