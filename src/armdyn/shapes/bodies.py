@@ -1,23 +1,24 @@
-"""The links of an arm as capsules: from its URDF's collision shapes where these can be read, else from its frames."""
+"""The links of an arm as capsules: from its file's collision shapes where these can be read, else from its frames."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import link_poses
 from armdyn.model.arm import Arm
+from armdyn.model.io import root_tag
 from armdyn.model.mechanism import require_chain
 from armdyn.shapes.capsules import Capsule
-from armdyn.shapes.obstacles import Box
-from armdyn.shapes.urdf import Unreadable, capsule, fixed_box, pieces
+from armdyn.shapes.mjcf import mjcf_shapes
+from armdyn.shapes.obstacles import Box, HalfSpace
+from armdyn.shapes.urdf import urdf_shapes
 from armdyn.spatial.transform import inverse
 
 # Radius of the first and the last link over the arm's reach, where no shapes are known: as of the common arms.
@@ -36,8 +37,9 @@ class Bodies:
     capsules: tuple[Capsule, ...]
     origin: str
     notes: tuple[str, ...] = ()
-    fixed: tuple[Box, ...] = ()  # parts of the base
+    fixed: tuple[Box | HalfSpace, ...] = ()  # parts of the base, and what stands around it by the arm's file
     guessed: frozenset[int] = frozenset()  # links whose capsules are not from a file's shapes
+    excluded: frozenset[frozenset[str]] = frozenset()  # pairs of names that the file keeps from colliding
 
     @cached_property
     def link(self) -> NDArray:
@@ -107,7 +109,7 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     ----------
     arm : Arm
         If it was read from a URDF, that file's `<collision>` elements count: boxes, cylinders, spheres, and meshes
-        (their convex hull).
+        (their convex hull); if from an MJCF, its geometries that collide.
     radius : float or ndarray, shape (n + 1,), optional
         Of capsules along the arm's frames, from the base [m]: no shapes are read then.
     """
@@ -116,23 +118,23 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     if radius is not None:
         given = tuple(geometry(arm, radius))
         return Bodies(arm, given, "the arm's frames and the given radius", guessed=every)
-    if arm.source is None or arm.source.path.suffix.lower() != ".urdf":
-        return Bodies(arm, tuple(geometry(arm)), FROM_FRAMES, guessed=every)
-    found = _collision_shapes(arm, arm.source.path, arm.source.base, arm.source.tip)
+    found = _collision_shapes(arm)
     lacking = [one for one in geometry(arm) if one.link not in found.whole]
     origin = FROM_FRAMES
     if found.capsules:
-        origin = "the URDF's collision shapes"
+        origin = f"the {found.format}'s collision shapes"
         if lacking:
             origin += f" of {_names(found.capsules)} only; guessed along the arm's frames for {_names(lacking)}"
     elif found.notes:
         origin = FRAMES_INSTEAD
-    if lacking:
+    if lacking and found.format:
         widths = [2e3 * one.radius for one in lacking]
         origin += f", {min(widths):.0f} to {max(widths):.0f} mm thick"
     capsules = sorted([*found.capsules, *lacking], key=lambda one: one.link)
     guessed = frozenset(one.link for one in lacking)
-    return Bodies(arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed), guessed)
+    return Bodies(
+        arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed), guessed, excluded=found.excluded
+    )
 
 
 def _names(capsules: Iterable[Capsule]) -> str:
@@ -140,32 +142,44 @@ def _names(capsules: Iterable[Capsule]) -> str:
 
 
 class _Found(NamedTuple):
-    """What a URDF's collision elements say."""
+    """What the file of an arm says of collisions."""
 
+    format: str  # empty where it has none that are read
     capsules: list[Capsule]
-    fixed: list[Box]
+    fixed: list[Box | HalfSpace]
     notes: list[str]
     whole: set[int]  # links all of whose elements were read
+    excluded: frozenset[frozenset[str]] = frozenset()
 
 
-def _collision_shapes(arm: Arm, path: Path, base: str | None, tip: str | None) -> _Found:
-    found = _Found([], [], [], set())
+def _collision_shapes(arm: Arm) -> _Found:
+    found = _Found("", [], [], [], set())
+    if arm.source is None or arm.source.path.suffix.lower() not in (".urdf", ".xml"):
+        return found
+    path, base, tip = arm.source.path, arm.source.base, arm.source.tip
     torn: set[int] = set()
     try:
-        for piece in pieces(path, arm, base, tip, "collision"):
-            found.whole.add(piece.link)
-            try:
-                if isinstance(piece, Unreadable):
-                    raise ReadError(piece.reason)
-                if piece.link == 0 and piece.body.tag == "box":
-                    found.fixed.append(fixed_box(piece, arm))
-                else:
-                    found.capsules.append(capsule(piece, path))
-            except ArmdynError as error:
-                found.notes.append(str(error))
-                torn.add(piece.link)
+        if path.suffix.lower() == ".xml" and root_tag(path) != "robot":
+            makings, excluded = mjcf_shapes(path, arm, base, tip)
+            found = found._replace(format="MJCF", excluded=excluded)
+        else:
+            found = found._replace(format="URDF")
+            makings = list(urdf_shapes(path, arm, base, tip))
     except ArmdynError as error:  # the file is gone, or has become another
-        return _Found([], [], [str(error)], set())
+        return found._replace(notes=[str(error)])
+    for making in makings:
+        if making.is_link:
+            found.whole.add(making.link)
+        try:
+            one = making.make()
+        except ArmdynError as error:
+            found.notes.append(str(error))
+            torn.add(making.link)
+            continue
+        if isinstance(one, Capsule):
+            found.capsules.append(one)
+        else:
+            found.fixed.append(one)
     found.whole.difference_update(torn)
     return found
 

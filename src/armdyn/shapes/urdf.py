@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
@@ -20,13 +21,20 @@ from armdyn.model.urdf.inertia import riders
 from armdyn.model.urdf.tree import Chain, Tree, build_tree, choose_chain
 from armdyn.model.urdf.xml import number, numbers, origin, read_robot
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
-from armdyn.shapes.obstacles import Box
+from armdyn.shapes.obstacles import Box, HalfSpace
+from armdyn.shapes.solids import UNIT_BOX_CORNERS, prism
 from armdyn.spatial.transform import inverse
 
 LARGEST_MESH = 50_000_000  # bytes
 MOST_FACES = 500_000  # of one mesh: more would stall a browser
-UNIT_BOX_CORNERS = np.array(np.meshgrid(*[(-0.5, 0.5)] * 3)).reshape(3, -1).T  # of a unit box
-PRISM_SIDES = 24  # of the prism that stands for a cylinder, around it
+
+
+class Making(NamedTuple):
+    """A shape under way: the link of the arm that it rides on (0 is the base), and what makes it or raises."""
+
+    link: int
+    make: Callable[[], Capsule | Box | HalfSpace]
+    is_link: bool = True  # a part of the link, not of what stands beside the arm
 
 
 class Piece(NamedTuple):
@@ -45,6 +53,10 @@ class Unreadable(NamedTuple):
 
     link: int
     reason: str
+
+    def fail(self) -> NoReturn:
+        """Say it."""
+        raise ReadError(self.reason)
 
 
 def pieces(
@@ -88,6 +100,17 @@ def _body(element: Element, tag: str, where: str) -> Element:
     return body
 
 
+def urdf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Iterator[Making]:
+    """What the `<collision>` elements of a chain and what rides on it stand for; boxes of the base as they are."""
+    for piece in pieces(path, arm, base, tip, "collision"):
+        if isinstance(piece, Unreadable):
+            yield Making(piece.link, piece.fail)
+        elif piece.link == 0 and piece.body.tag == "box":
+            yield Making(piece.link, partial(fixed_box, piece, arm))
+        else:
+            yield Making(piece.link, partial(capsule, piece, path))
+
+
 def capsule(piece: Piece, path: Path) -> Capsule:
     """The capsule that holds a piece: of a mesh, its convex hull."""
     body, where = piece.body, piece.where
@@ -97,7 +120,7 @@ def capsule(piece: Piece, path: Path) -> Capsule:
     if body.tag == "box":
         points = UNIT_BOX_CORNERS * _edges(piece)
     elif body.tag == "cylinder":
-        points = _prism(_positive(body, "radius", where), _positive(body, "length", where))
+        points = prism(_positive(body, "radius", where), _positive(body, "length", where))
     else:
         vertices, _ = read_mesh(mesh_file(body.get("filename") or "", path, where), where)
         points = vertices * numbers(body, "scale", 3, where, "1 1 1")
@@ -121,14 +144,6 @@ def _positive(body: Element, key: str, where: str) -> float:
     if value <= 0:
         raise ReadError(f"{where}: expected {key} > 0, got {value:g}")
     return value
-
-
-def _prism(radius: float, length: float) -> NDArray:
-    """Corners (P, 3) of a prism around a cylinder along z."""
-    angle = 2 * np.pi * np.arange(PRISM_SIDES) / PRISM_SIDES
-    ring = radius / np.cos(np.pi / PRISM_SIDES) * np.column_stack([np.cos(angle), np.sin(angle), np.zeros(PRISM_SIDES)])
-    top = np.array([0, 0, length / 2])
-    return np.concatenate([ring - top, ring + top])
 
 
 def mesh_file(name: str, urdf: Path, where: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections import defaultdict
+from itertools import takewhile
 from typing import Any, NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.mjcf.mount import mounting_plane
 from armdyn.model.mjcf.source import Source, compile_mjcf, import_mujoco
 from armdyn.model.urdf.inertia import Rider, note_branches
 from armdyn.model.urdf.tree import Chain, Tree, TreeJoint, choose_chain
@@ -52,8 +54,7 @@ def read_mjcf(
     Arm
     """
     bodies = Bodies(compile_mjcf(path))
-    site = _site(bodies, tip)
-    chain = choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip)
+    chain, site = chain_between(bodies, base, tip)
     if chain.guess:
         warnings.warn(f"{bodies.where}: {chain.guess}", ArmdynWarning, stacklevel=4)
     return _arm(bodies, chain, site, branches)
@@ -61,8 +62,13 @@ def read_mjcf(
 
 def arm_between(bodies: Bodies, base: str, tip: str) -> Arm:
     """The arm between two bodies of a compiled model, or up to a site."""
+    return _arm(bodies, *chain_between(bodies, base, tip), "lump")
+
+
+def chain_between(bodies: Bodies, base: str | None, tip: str | None) -> tuple[Chain, Site | None]:
+    """The chain between two bodies, and the site of the tip where it is one."""
     site = _site(bodies, tip)
-    return _arm(bodies, choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip), site, "lump")
+    return choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip), site
 
 
 class Bodies:
@@ -163,6 +169,7 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str) -> Arm:
         name=bytes(bodies.model.names).split(b"\0", 1)[0].decode("utf-8", "replace") or "arm",
         gravity=gravity,
         tool_pose=T @ site.T if site else T,
+        mounting_plane=_mounting_plane(bodies, chain),
         base_name=chain.base,
         tip_name=site.name if site else chain.tip,
         notes=tuple(notes),
@@ -277,6 +284,22 @@ def _base_pose(bodies: Bodies, base: str) -> NDArray:
         if step.child in bodies.names:
             T = T @ bodies.pose(bodies.names.index(step.child))
     return T
+
+
+def carriers_of(bodies: Bodies, chain: Chain) -> list[int]:
+    """The base and the bodies on it before the first moving joint; none for a base between two joints of a body."""
+    links = [chain.base, *(step.child for step in takewhile(lambda step: not step.moves, chain.joints))]
+    return [bodies.names.index(link) for link in links] if chain.base in bodies.names else []
+
+
+def _mounting_plane(bodies: Bodies, chain: Chain) -> tuple[float, float, float, float] | None:
+    """What the arm stands on, in the axes of its base; see `mounting_plane`."""
+    carriers = carriers_of(bodies, chain)
+    found = mounting_plane(bodies.model, carriers[0], carriers) if carriers else None
+    if found is None:
+        return None
+    x, y, z = (float(part) for part in found.normal)
+    return x, y, z, found.offset
 
 
 def _notes(bodies: Bodies, chain: Chain) -> list[str]:

@@ -1,4 +1,4 @@
-"""MJCF files compiled by MuJoCo, without their meshes and without trust in their size or what they include."""
+"""MJCF files compiled by MuJoCo, without what is not needed of their geometries and without trust in their size."""
 
 from __future__ import annotations
 
@@ -12,41 +12,46 @@ from armdyn.model.mjcf.bounds import require_bounded
 from armdyn.model.urdf.xml import parse_xml
 
 MOST_FILES = 100  # of one model, with all that it includes
+LARGEST_MESH = 50_000_000  # bytes
 
 
 class Source(NamedTuple):
-    """An MJCF model as MuJoCo compiles it (`MjModel`), and the bodies whose inertia hangs on meshes that are absent."""
+    """An MJCF model as MuJoCo compiles it (`MjModel`), and what of it depends on meshes that are absent."""
 
     where: str  # the file, for errors
     model: Any
-    without_inertia: frozenset[str]
+    without_inertia: frozenset[str]  # bodies
+    lost_shapes: tuple[tuple[str, str], ...] = ()  # bodies, and the meshes that they cannot collide with
+    excluded: frozenset[frozenset[str]] = frozenset()  # pairs of bodies that the file keeps from colliding
 
 
-def compile_mjcf(path: str | os.PathLike[str]) -> Source:
+def compile_mjcf(path: str | os.PathLike[str], *, shapes: bool = False) -> Source:
     """The model in a file.
 
-    Geometries are dropped from bodies with an `<inertial>` of their own, since they do not move anything; elsewhere
-    MuJoCo computes the inertia from them, meshes included where their files are at hand.
+    Geometries are dropped from bodies with an `<inertial>` of their own, since they do not move anything, unless
+    `shapes` for collisions are wanted; elsewhere MuJoCo computes the inertia from them, meshes included where their
+    files are at hand.
     """
     import_mujoco()
-    return compile_texts(Path(path).resolve(), included_files(path))
+    return compile_texts(Path(path).resolve(), included_files(path), shapes=shapes)
 
 
-def compile_texts(main: Path, files: dict[Path, bytes]) -> Source:
+def compile_texts(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> Source:
     """The model of the file `main` and its includes, whose contents are given; see `compile_mjcf`."""
     require_bounded(main, files)
-    return compile_here(main, files)
+    return compile_here(main, files, shapes=shapes)
 
 
-def compile_here(main: Path, files: dict[Path, bytes]) -> Source:
+def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> Source:
     """The same without bounds on time and memory."""
     mujoco = import_mujoco()
     includes = {f.relative_to(main.parent).as_posix(): data for f, data in files.items() if f != main}
     try:
         spec = mujoco.MjSpec.from_string(files[main].decode("utf-8-sig"), include=includes)
         spec.modelfiledir = str(main.parent)
-        lost = _drop_geometries(spec, mujoco, main.parent)
-        return Source(main.name, spec.compile(), frozenset(lost))
+        excluded = frozenset(frozenset((one.bodyname1, one.bodyname2)) for one in spec.excludes)
+        lost, hollow = _drop_geometries(spec, mujoco, main.parent, shapes)
+        return Source(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
     except UnicodeDecodeError:
         raise ReadError(f"{main.name}: expected UTF-8 text; save it as UTF-8") from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
@@ -79,21 +84,31 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
     return found
 
 
-def _drop_geometries(spec: Any, mujoco: Any, folder: Path) -> set[str]:
-    """Remove what does not move anything; names of the bodies that lose inertia because a mesh is absent."""
-    lost = set()
+def _drop_geometries(spec: Any, mujoco: Any, folder: Path, shapes: bool) -> tuple[set[str], list[tuple[str, str]]]:
+    """Remove what does not move anything, and with `shapes` nothing that collides.
+
+    Returns the names of the bodies that lose inertia because a mesh is absent, and those that lose a shape with it.
+    """
+    lost: set[str] = set()
+    hollow: list[tuple[str, str]] = []
     meshes = {mesh.name or Path(mesh.file).stem: mesh for mesh in spec.meshes}
+    paired = {name for pair in spec.pairs for name in (pair.geomname1, pair.geomname2)}
     used = set()
     for geom in list(spec.geoms):
-        mesh = meshes.get(geom.meshname) if geom.type == mujoco.mjtGeom.mjGEOM_MESH else None
-        absent = mesh is not None and mesh.file and not (folder / spec.meshdir / mesh.file).is_file()
+        mesh = meshes.get(geom.meshname) if geom.meshname else None
+        absent = mesh is not None and mesh.file and not _at_hand(folder / spec.meshdir / mesh.file, shapes)
+        collides = bool(geom.contype or geom.conaffinity or (geom.name and geom.name in paired))
         if absent and not geom.parent.explicitinertial:
             lost.add(geom.parent.name)
-        if absent or geom.parent.explicitinertial:
+        if mesh is not None and absent and collides:
+            hollow.append((geom.parent.name, mesh.file))
+        if absent or (geom.parent.explicitinertial and not (shapes and collides)):
             spec.delete(geom)
         else:
             geom.material = ""
             used.add(geom.meshname)
+            if collides:  # also where a pair alone says so
+                geom.contype = 1
     for body in spec.bodies:
         if body.name in lost:  # MuJoCo asks for some inertia; the arm's is unknown
             body.explicitinertial, body.mass, body.inertia = True, 1.0, (1.0, 1.0, 1.0)
@@ -102,4 +117,9 @@ def _drop_geometries(spec: Any, mujoco: Any, folder: Path) -> set[str]:
     for items in (unseen, *others, spec.materials, spec.textures):
         for item in list(items):
             spec.delete(item)
-    return lost
+    return lost, hollow
+
+
+def _at_hand(file: Path, bounded: bool) -> bool:
+    """Whether a mesh is there, and of a size that one cares to read."""
+    return file.is_file() and not (bounded and file.stat().st_size > LARGEST_MESH)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies, base_foot
-from armdyn.shapes.obstacles import mounting_plane
+from armdyn.shapes.obstacles import Box, mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
 
@@ -107,7 +107,8 @@ def arm_room(arm: Arm) -> Room:
 def capsule_shapes(bodies: Bodies) -> list[Shape]:
     """The capsules, and boxes of the base, that exciting motions keep apart."""
     T = inverse(bodies.arm.base_pose)
-    shapes = [Shape("box", 0, T @ box.T, tuple(map(float, box.size)), PAINT["capsule"]) for box in bodies.fixed]
+    boxes = [one for one in bodies.fixed if isinstance(one, Box)]
+    shapes = [Shape("box", 0, T @ box.T, tuple(map(float, box.size)), PAINT["capsule"]) for box in boxes]
     for link, a, b, radius, _ in bodies.capsules:
         ends = [a, b] if np.linalg.norm(b - a) > 0 else [a]
         shapes += [Shape("sphere", link, transform(None, end), (radius,), PAINT["capsule"]) for end in ends]

@@ -72,7 +72,7 @@ class Clearance:
         return (*self.obstacles, *(self.bodies.fixed if self.apart else ()))
 
     @cached_property
-    def _all(self) -> Columns:
+    def _every(self) -> Columns:
         """Everything but neighbours: capsules of one link, or of links with none between them that has a body."""
         order = {link: k for k, link in enumerate(sorted({*self.bodies.link.tolist(), *self._base}))}
         link, K = self.bodies.link, len(self.bodies.capsules)
@@ -83,6 +83,21 @@ class Clearance:
         one, two = np.array(pairs, int).reshape(-1, 2).T
         body, obstacle = np.array(rest, int).reshape(-1, 2).T
         return Columns(one, two, body, obstacle)
+
+    @cached_property
+    def _barred(self) -> NDArray:
+        """Which of them the arm's file keeps from colliding; planes and obstacles that were given stay."""
+        return np.array([frozenset(pair) in self.bodies.excluded for pair in self._pairs(self._every)], bool)
+
+    @cached_property
+    def _all(self) -> Columns:
+        """Everything that may collide."""
+        return self._every.chosen(~self._barred)
+
+    @cached_property
+    def excluded(self) -> Pairs:
+        """What the arm's file keeps from colliding."""
+        return tuple(dict.fromkeys(self._pairs(self._every.chosen(self._barred))))
 
     @property
     def _base(self) -> set[int]:

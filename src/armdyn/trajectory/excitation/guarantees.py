@@ -17,6 +17,7 @@ Pairs = tuple[tuple[str, str], ...]
 JOINT_KINDS = ("position", "velocity", "acceleration")  # of the joints' own limits
 SURROUNDINGS = ("floor", "obstacle")  # what a motion must not touch, whatever the shapes of the arm
 OVERLAP = "overlap"  # why pairs are dropped that cannot be kept apart
+EXCLUDED = "excluded"  # by the arm's file
 UNKNOWN = "unknown"
 SWITCHED_OFF = "switched off"
 MM = 1000.0

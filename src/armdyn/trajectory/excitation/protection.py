@@ -22,6 +22,7 @@ from armdyn.trajectory.excitation.between_samples import GRID_RATE_HZ as STATE_R
 from armdyn.trajectory.excitation.clearance import GRID_RATE_HZ as DISTANCE_RATE_HZ
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.guarantees import (
+    EXCLUDED,
     JOINT_KINDS,
     MM,
     OVERLAP,
@@ -76,8 +77,8 @@ class Protection:
 
     def _clear(self, kind: str, motion: Trajectory, limits: MotionLimits, bounded: bool) -> Guarantee:
         part, left_out = self._part(kind), self.left_out.get(kind, ())
-        if part.left_out:
-            left_out = (LeftOut(OVERLAP, part.left_out), *left_out)
+        lost = {OVERLAP: part.left_out, EXCLUDED: part.excluded}
+        left_out = (*(LeftOut(cause, pairs) for cause, pairs in lost.items() if pairs), *left_out)
         if not part.pairs:
             return Guarantee(kind, left_out=left_out)
         free = part.least(motion, limits, tight=True)
