@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import armdyn
+from armdyn.errors import install_command
 
 MODEL = """<mujoco model="two">
   <default><joint damping="0.2"/></default>
@@ -30,7 +31,7 @@ def main() -> None:
     try:
         import mujoco  # noqa: F401
     except ImportError:
-        print("MuJoCo is not installed: pip install 'armdyn[mujoco]'")
+        print(f"MuJoCo is not installed: {install_command('mujoco')}")
         return
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "two.xml", Path(folder) / "identified.xml"

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 import armdyn
+from armdyn.errors import install_command
 
 XACRO = """<robot name="mast" xmlns:xacro="http://www.ros.org/wiki/xacro">
   <xacro:arg name="length" default="0.5"/>
@@ -24,7 +25,7 @@ def main() -> None:
     try:
         import xacrodoc  # noqa: F401
     except ImportError:
-        print("xacrodoc is not installed: pip install 'armdyn[xacro]'")
+        print(f"xacrodoc is not installed: {install_command('xacro')}")
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "mast.urdf.xacro"

@@ -6,13 +6,14 @@ Run it: python examples/83_jax.py (needs the extra `jax`)
 import numpy as np
 
 import armdyn
+from armdyn.errors import install_command
 
 
 def main() -> None:
     try:
         import jax
     except ImportError:
-        print("JAX is not installed: pip install 'armdyn[jax]'")
+        print(f"JAX is not installed: {install_command('jax')}")
         return
     jax.config.update("jax_enable_x64", True)
     arm = armdyn.arms.planar2()

@@ -89,7 +89,7 @@ def test_no_name_of_a_module_leads_upward_but_those_of_the_table() -> None:
 
 
 def test_imports_inside_functions_are_seen_by_the_linter() -> None:
-    grimp = pytest.importorskip("grimp", reason="import-linter is not installed: pip install armdyn[lint]")
+    grimp = pytest.importorskip("grimp", reason="import-linter is not installed: pip install '.[lint]'")
     graph = grimp.build_graph("armdyn", cache_dir=None)
     assert "armdyn.model.urdf.read" in graph.find_modules_directly_imported_by("armdyn.model.io")  # inside load()
 

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import armdyn
+from armdyn.errors import MissingExtraError
 from armdyn.exports import public_names
 
 ROOT = Path(__file__).parents[1]
@@ -161,3 +162,21 @@ def test_no_machine_paths_in_what_is_published():
         files += (ROOT / folder).rglob(pattern)
     found = [str(file.relative_to(ROOT)) for file in files if suspicious.search(file.read_text(encoding="utf-8"))]
     assert not found
+
+
+def test_no_command_installs_the_package_by_its_name():
+    """It is not published: whoever publishes something under its name must not be installed by what armdyn prints."""
+    folders = (ROOT / name for name in ("src", "docs", "examples", "tests", "tools", "benchmarks"))
+    files = [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".md", ".ipynb", ".toml")
+    ]
+    by_name = re.compile(r"""pip3? install (-\S+ )*['"]?armdyn\b""")
+    found = [str(path) for path in (*files, ROOT / "README.md") if by_name.search(path.read_text("utf-8"))]
+    assert not found
+
+
+def test_extras_are_installed_from_the_source():
+    error = MissingExtraError("MJCF needs MuJoCo", "mujoco")
+    assert (
+        str(error) == "MJCF needs MuJoCo; install it with pip install '.[mujoco]' inside the folder of armdyn's source"
+    )

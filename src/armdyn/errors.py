@@ -64,13 +64,19 @@ class LimitError(ArmdynError):
     """Limits of joints are missing, contradict each other, or leave no room for what was asked."""
 
 
+def install_command(extra: str) -> str:
+    """Return the command that brings an optional dependency, and where to run it.
+
+    By name it would bring whatever somebody publishes under that name: armdyn is installed from its source.
+    """
+    return f"pip install '.[{extra}]' inside the folder of armdyn's source"
+
+
 class MissingExtraError(ArmdynError, ImportError):
     """An optional dependency is needed and not installed; `extra` is the name under which pip brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(
-            f"{what}; install it with pip install '.[{extra}]' inside armdyn's folder, or pip install 'armdyn[{extra}]'"
-        )
+        super().__init__(f"{what}; install it with {install_command(extra)}")
         self.extra = extra
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -155,7 +155,7 @@ def test_sympy_keeps_whole_numbers_and_symbols() -> None:
 
 def test_sympy_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'armdyn\[sympy\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[sympy\]'"):
         armdyn.sympy_expression(armdyn.mass_matrix, two_link())
 
 

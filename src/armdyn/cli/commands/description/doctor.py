@@ -6,6 +6,7 @@ from typing import Any
 
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
+from armdyn.errors import install_command
 
 # Extra -> a module of each package that it brings, and what it is for.
 EXTRAS = {
@@ -35,7 +36,7 @@ def doctor(json: Json = False) -> None:
         print(f"{name.replace('_', ' '):<{width}}  {value}")
     print()
     for name, lacks in missing.items():
-        state = f"missing {', '.join(lacks)}: pip install '.[{name}]'" if lacks else "installed"
+        state = f"missing {', '.join(lacks)}: {install_command(name)}" if lacks else "installed"
         print(f"extra {name:<10} {state} ({EXTRAS[name][1]})")
 
 
