@@ -8,12 +8,9 @@ from typing import Any
 import numpy as np
 
 from armdyn.html import document, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
-from armdyn.numerals import pluralize
 from armdyn.simulation.compare import Comparison, Row
 from armdyn.simulation.metrics import tip_distance
 
-AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
-FAR_JOINTS_RATIO = 3.0  # joint error of the law with the best tip over the least one, from which on it is said
 NEXT = (
     "Next: see how the best do with noise, delay, contact and saturation (armdyn compare ARM --scenario all); armdyn "
     "law ARM LAW writes one as C."
@@ -24,7 +21,11 @@ MEANING = (
     "Torques are of all joints together, in N m or N; the largest is that of the joint in brackets.",
     "Estimate: how far an adaptive law's parameters are from the true ones at the end, as a part of how far they were "
     "at the start; 0 is perfect, and a motion that does not need a parameter need not find it.",
-    "All controllers have the same bandwidth where they have one, the same motion, the same arm and the same rate.",
+    "Jumps: root mean square changes of all torques from sample to sample, beyond those of the motion; encoders have "
+    "steps and velocities noise. A law whose jumps exceed a tenth of the torque that the motion needs does not count.",
+    "Loop: the frequency up to which torques answer errors (crossover of each joint's torque loop, the others closed, "
+    "for errors of 1 mrad; median over joints). Laws are designed for the same bandwidth, but their equations make "
+    "different use of it; motion, arm and rate are the same.",
 )
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
@@ -38,10 +39,11 @@ BARS = (
 
 def page(comparison: Comparison) -> str:
     """The page of a comparison: who is best, the table, errors over time and per joint, what went wrong and why."""
-    order = rank_rows(comparison)
+    order = [place.row for place in comparison.ranking.standings]
     parts = [
         heading("Controllers compared", 1),
-        *_conclusion(order, unit(comparison)),
+        *conclusion(comparison),
+        paragraph(NEXT, "next"),
         paragraph(comparison.about),
         rows(comparison),
     ]
@@ -50,59 +52,23 @@ def page(comparison: Comparison) -> str:
     if any(result.complete for result in comparison.results.values()):
         parts += [heading("Errors over time"), svg(errors_figure(comparison, [row.name for row in order]))]
     if per_joint := joint_rows(comparison):
-        parts += [heading(f"Errors per joint [{unit(comparison)}]"), per_joint]
+        parts += [heading(f"Errors per joint [{comparison.unit}]"), per_joint]
     return document("armdyn: controllers compared", *parts, heading("What the numbers mean"), listing(MEANING))
 
 
-def _conclusion(order: list[Row], small: str) -> list[str]:
-    """Who ends nearest to the reference, by how much, who as well, and who failed."""
-    ended = [row for row in order if np.isfinite(error_of(row))]
-    lost = [row.name for row in order if row.note and np.isnan(row.rms)]
-    failed = f"{pluralize(len(lost), 'law')} diverged: {', '.join(lost)}." if lost else ""
-    if not ended:
-        return [paragraph(failed or "No law ran to its end.", "big bad")]
-    best, worst = ended[0], ended[-1]
-    told = f"{best.name[0].upper()}{best.name[1:]} ends nearest to the reference, {_far(best)}"
-    if len(ended) > 1:
-        factor = error_of(worst) / max(error_of(best), 1e-300)
-        told += f"; {worst.name} is farthest, {_far(worst)} ({_times(factor)} times)"
-    equal = [row.name for row in ended[1:] if error_of(row) < AS_GOOD_RATIO * error_of(best)]
-    parts = [paragraph(f"{told}.", "big good")]
-    parts += [paragraph(f"As good within {AS_GOOD_RATIO - 1:.0%}: {', '.join(equal)}.")] if equal else []
-    steady = min(ended, key=lambda row: row.final_rms)
-    if best.final_rms > FAR_JOINTS_RATIO * steady.final_rms:
-        own, least = (f"{1e3 * row.final_rms:.3g} {small}" for row in (best, steady))
-        turned = "the tip hardly shows joints that turn about it"
-        parts.append(paragraph(f"But its joints are {own} off, those of {steady.name} {least}: {turned}.", "warn"))
-    return [*parts, *([paragraph(failed, "bad")] if failed else []), paragraph(NEXT, "next")]
-
-
-def _times(factor: float) -> str:
-    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
-
-
-def _far(row: Row) -> str:
-    return (
-        f"its joints {1e3 * row.final_rms:.3g} mrad off" if np.isnan(row.tip) else f"its tip {1e3 * row.tip:.3g} mm off"
-    )
-
-
-def rank_rows(comparison: Comparison) -> list[Row]:
-    """The rows, those that end nearest to the reference first, those that diverged last."""
-    return sorted(comparison.rows, key=lambda row: np.nan_to_num(error_of(row), nan=np.inf))
-
-
-def error_of(row: Row) -> float:
-    """What laws are ranked by: the tip's error, or that of the joints where the arm is not known."""
-    return row.final_rms if np.isnan(row.tip) else row.tip
+def conclusion(comparison: Comparison) -> list[str]:
+    """The conclusion as paragraphs, the first one in the colour of its light."""
+    first, *others = comparison.conclusion
+    parts = [paragraph(first.text, f"big {first.level}")]
+    return [*parts, *(paragraph(text, "" if level == "plain" else level) for level, text in others)]
 
 
 def rows(comparison: Comparison) -> str:
     """A row per controller, the best first; errors over the last third."""
     marks = colours(comparison)
-    small = unit(comparison)
+    small = comparison.unit
     heads = ["controller", "tip error [mm]", f"joint error [{small}]", f"largest [{small}]"]
-    heads += ["RMS torque", "largest torque"]
+    heads += ["RMS torque", "largest torque", "jumps", "loop [Hz]"]
     learns = any(not np.isnan(row.parameter_error) for row in comparison.rows)
     return table(
         (*heads, *(["estimate"] if learns else []), ""),
@@ -113,17 +79,20 @@ def rows(comparison: Comparison) -> str:
                 *(_short(1e3 * value) for value in (row.final_rms, row.largest)),
                 _short(row.torque),
                 _peak(row),
+                _short(row.jump, 2),
+                _short(place.crossover, 2),
                 *([_short(row.parameter_error, 2)] if learns else []),
                 row.note,
             )
-            for row in rank_rows(comparison)
+            for place in comparison.ranking.standings
+            for row in [place.row]
         ],
     )
 
 
 def joint_rows(comparison: Comparison) -> str:
     """Errors per joint [mrad or mm] over the last third, darker where larger; nothing where all runs diverged."""
-    known = [row for row in rank_rows(comparison) if row.joints]
+    known = [row for row in [place.row for place in comparison.ranking.standings] if row.joints]
     if not known:
         return ""
     names = next((result.joint_names for result in comparison.results.values()), ())
@@ -134,13 +103,6 @@ def joint_rows(comparison: Comparison) -> str:
     return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
         f"Joints: {named}.", "small"
     )
-
-
-def unit(comparison: Comparison) -> str:
-    """Of joint errors times a thousand."""
-    arm = next((result.arm for result in comparison.results.values()), None)
-    kinds = {"revolute", "prismatic"} if arm is None else {joint.kind for joint in arm.joints}
-    return " or ".join(name for kind, name in (("revolute", "mrad"), ("prismatic", "mm")) if kind in kinds)
 
 
 def _depth(x: float, least: float, most: float) -> float:

@@ -24,9 +24,13 @@ from armdyn.files import write_figure
 from armdyn.model.arm import Arm
 from armdyn.numerals import number
 from armdyn.presentation import Reported
-from armdyn.simulation.explain import explain
+from armdyn.simulation.explain import explain, torque_needed
+from armdyn.simulation.loop.crossover import crossover
+from armdyn.simulation.loop.plan import Settings, make_plan
+from armdyn.simulation.loop.stability import expected_instability
 from armdyn.simulation.metrics import tip_distance
 from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.ranking import Ranking, Sentence, standing
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
@@ -35,7 +39,8 @@ from armdyn.trajectory.protocol import JointMotion
 END_SHARE = 1 / 3
 FORMATS = (".png", ".svg", ".pdf")  # of pictures
 UNITS = (
-    "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; estimate: its "
+    "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; jumps: rms "
+    "changes of torque from sample to sample; loop: crossover of the torque loops, median over joints; estimate: its "
     "error, end over start"
 )
 
@@ -56,6 +61,9 @@ class Row(NamedTuple):
     peak: float = np.nan  # largest torque of any joint over the whole run [N m or N]
     peak_joint: int = 0  # whose it is, from 0
     why: str = ""  # it diverged or takes large torques, in a sentence that names the joint
+    jump: float = np.nan  # RMS change of all torques from sample to sample beyond the motion's [N m or N]
+    roughness: float = np.nan  # the same over the RMS torque that the motion needs
+    crossover: tuple[float, ...] = ()  # of each joint's torque loop [Hz]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,18 +84,36 @@ class Comparison(Reported):
 
     def __str__(self) -> str:
         head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}"
-        head += f"{'tip [mm]':>10s}{'rms torque':>12s}{'estimate':>10s}"
+        head += f"{'tip [mm]':>10s}{'rms torque':>12s}{'jumps':>8s}{'loop [Hz]':>11s}{'estimate':>10s}"
         lines = [self.about, head]
         for row in self.rows:
             numbers = f"{row.rms:11.3g}{row.final_rms:11.3g}{row.largest:11.3g}"
-            numbers += f"{number(1e3 * row.tip, 3):>10s}{row.torque:12.1f}"
+            numbers += f"{number(1e3 * row.tip, 3):>10s}{row.torque:12.1f}{row.jump:8.2g}"
             if np.isnan(row.rms):
-                numbers = "".join(f"{'-':>{width}s}" for width in (11, 11, 11, 10, 12))
+                numbers = "".join(f"{'-':>{width}s}" for width in (11, 11, 11, 10, 12, 8))
+            speed = standing(row).crossover
+            numbers += f"{'-' if np.isnan(speed) else f'{speed:.2g}':>11s}"
             error = "" if np.isnan(row.parameter_error) else f"{row.parameter_error:10.2f}"
             lines.append(f"{row.name:28s}{numbers}{error} {row.note}".rstrip())
             lines += [f"  {row.why}"] if row.why else []
-        lines.append(UNITS)
-        return "\n".join(lines)
+        return "\n".join([*lines, UNITS, "", *(text for _, text in self.conclusion)])
+
+    @property
+    def ranking(self) -> Ranking:
+        """The laws by what was measured of them."""
+        return Ranking.of(self.rows)
+
+    @property
+    def conclusion(self) -> list[Sentence]:
+        """The ranking in words."""
+        return self.ranking.sentences(self.unit)
+
+    @property
+    def unit(self) -> str:
+        """Unit of joint errors times a thousand."""
+        arm = next((result.arm for result in self.results.values()), None)
+        kinds = {"revolute", "prismatic"} if arm is None else {joint.kind for joint in arm.joints}
+        return " or ".join(name for kind, name in (("revolute", "mrad"), ("prismatic", "mm")) if kind in kinds)
 
     def __repr__(self) -> str:
         return f"<Comparison of {', '.join(row.name for row in self.rows)}>"
@@ -151,7 +177,8 @@ def compare(
                 continue
             if result.interrupted:  # simulate itself keeps what it has
                 raise KeyboardInterrupt
-            rows.append(_row(name, law, result, truth, time.perf_counter() - begin))
+            row = _row(name, law, result, truth, time.perf_counter() - begin)
+            rows.append(_with_loop(row, plant, law, reference, Settings(rate=rate, check=False, **options)))
             results[name] = result
     except KeyboardInterrupt:
         if not rows:
@@ -185,6 +212,24 @@ def _failed_row(name: str, error: Exception, seconds: float) -> Row:
     return Row(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
 
 
+def _with_loop(row: Row, plant: Plant | Arm, law: Any, reference: Any, given: Settings) -> Row:
+    """The row with the crossover of its loops and, where it diverged because of its rate, that cause."""
+    if not isinstance(law, Law):
+        return row
+    schedule = make_plan(plant, law, reference, given).schedule
+    speed = tuple(crossover(schedule, law, given.sensors).tolist())
+    cause = expected_instability(schedule, law, given.sensors) if np.isnan(row.rms) else None
+    return row._replace(crossover=speed, why="; ".join(filter(None, (row.why, cause))))
+
+
+def torque_jumps(tau: NDArray) -> NDArray:
+    """RMS changes of torques (T, n) from sample to sample, (n,), without those of the motion.
+
+    Second differences, which a smooth motion hardly has, over sqrt(3): then they equal first ones of random changes.
+    """
+    return np.asarray(np.sqrt((np.diff(tau, 2, axis=0) ** 2).mean(0) / 3)) if len(tau) > 2 else np.zeros(tau.shape[1])
+
+
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:
     if not result.complete:
         note = f"diverged at {np.nanmin(result.diverged):.3g} s"
@@ -198,6 +243,8 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         phi = result.states["phi"]
         start, after = (np.linalg.norm(weight * (x - truth(law))) for x in (phi[0], phi[-1]))
         learnt = float(after / start) if start > 0 else np.nan
+    jump = float(np.sqrt((torque_jumps(result.tau[:-1]) ** 2).mean()))
+    need = np.nan if result.arm is None else float(np.sqrt((torque_needed(result) ** 2).mean()))
     return Row(
         name,
         float(np.sqrt((error**2).mean())),
@@ -212,6 +259,8 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         float(np.abs(result.tau).max()),
         int(np.abs(result.tau).max(0).argmax()),
         explain(result),
+        jump,
+        jump / need if need > 0 else np.nan,
     )
 
 

@@ -14,6 +14,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.sensors import REAL_SENSORS
 
 
 def mismatch_study(
@@ -78,8 +79,10 @@ def mismatch_study(
         return true_unknowns(law, true, payload)
 
     plant = Plant(true, motor_lag=motor_lag)
+    # Of an odd number of samples one is kept, or torques that change at every sample would not show.
+    every = max(int(rate // 200), 1) | 1
     return compare(
-        plant, laws, reference, rate, truth=truth, about=about, progress=progress, every=max(int(rate // 200), 1)
+        plant, laws, reference, rate, truth=truth, about=about, progress=progress, every=every, sensors=REAL_SENSORS
     )
 
 

@@ -20,19 +20,20 @@ from armdyn.simulation.compare import Comparison, compare
 from armdyn.simulation.plant.contact import Contact
 from armdyn.simulation.plant.elasticity import Elasticity
 from armdyn.simulation.plant.plant import Plant
-from armdyn.simulation.sensors import Sensors
+from armdyn.simulation.ranking import Standing, failure_words, standing
+from armdyn.simulation.sensors import REAL_SENSORS
 
 # Part of the arm's mass that the payload has, part of the peak torque that drives have, eigenfrequency of elastic
 # joints [Hz], stiffness of the wall [N/m], and the part of the tip's way that lies before it.
 PAYLOAD_MASS_RATIO, WEAK_TORQUE_RATIO, ELASTIC_HZ, WALL_STIFFNESS, WAY_BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
-# Sensors of the noisy scenario [rad, rad/s].
-POSITION_NOISE, VELOCITY_NOISE = 1e-5, 0.02
-# A law is as good as the best up to this factor.
+MIN_WAY = 1e-3  # of the tip [m], below which there is no room for a wall
+# A law is as good as the best up to this factor: forces and errors of two runs differ less.
 AS_GOOD_RATIO = 1.5
 # What is so in a scenario, in words.
 WORDS = {
     "free": "the arm as its model says", "payload": "an unknown load at the tip",
-    "contact": "a wall in the way", "saturation": "drives that are a tenth too weak", "noise": "noisy velocities",
+    "contact": "a wall in the way", "saturation": "drives that are a tenth too weak",
+    "noise": "steps of encoders and noisy velocities",
     "delay": "torques that come a period late", "elastic": "elastic joints that the model lacks",
 }  # fmt: skip
 
@@ -54,10 +55,15 @@ def _payload(arm: Arm, motion: Any, rate: float) -> Scenario:
 
 
 def _contact(arm: Arm, motion: Any, rate: float) -> Scenario:
+    """A wall across the axis along which the tip goes farthest from its start, which is clear of it."""
     x = forward_kinematics(arm, motion.q)[:, :3, 3]
-    axis = int(np.argmax(np.ptp(x, axis=0)))
-    place = x[:, axis].min() + WAY_BEFORE_WALL * np.ptp(x[:, axis])
-    return Scenario(Plant(arm, contact=Contact([HalfSpace(-np.eye(3)[axis], -place)], WALL_STIFFNESS)), {})
+    ahead = np.concatenate([np.eye(3), -np.eye(3)])
+    ways = ((x - x[0]) @ ahead.T).max(0)
+    if not (way := ways.max()) > MIN_WAY:
+        raise ArmdynError(f"scenario 'contact': the tip of arm '{arm.name}' does not leave its start")
+    normal = -ahead[int(ways.argmax())]
+    wall = HalfSpace(normal, float(normal @ x[0] - WAY_BEFORE_WALL * way))
+    return Scenario(Plant(arm, contact=Contact([wall], WALL_STIFFNESS)), {})
 
 
 def _saturation(arm: Arm, motion: Any, rate: float) -> Scenario:
@@ -66,7 +72,7 @@ def _saturation(arm: Arm, motion: Any, rate: float) -> Scenario:
 
 
 def _noise(arm: Arm, motion: Any, rate: float) -> Scenario:
-    return Scenario(Plant(arm), {"sensors": Sensors(q_noise=POSITION_NOISE, qd_noise=VELOCITY_NOISE), "seed": 0})
+    return Scenario(Plant(arm), {"sensors": REAL_SENSORS, "seed": 0})
 
 
 def _delay(arm: Arm, motion: Any, rate: float) -> Scenario:
@@ -112,6 +118,10 @@ class ScenarioComparison:
         """Whether Ctrl-C ended it; the scenarios that had run are kept."""
         return any(comparison.interrupted for comparison in self.comparisons.values())
 
+    def standings(self, name: str) -> dict[str, Standing]:
+        """Every law's place in a scenario."""
+        return {row.name: standing(row) for row in self[name].rows}
+
     def errors(self, name: str) -> dict[str, float]:
         """Final RMS errors [rad or m] in a scenario, of laws that did not diverge."""
         return {row.name: row.final_rms for row in self[name].rows if not np.isnan(row.final_rms)}
@@ -125,19 +135,46 @@ class ScenarioComparison:
             if "contact" in run.states
         }
 
+    def scores(self, name: str) -> dict[str, float]:
+        """The number by which laws that count are ranked in a scenario, least first: their error, or their force.
+
+        A wall blocks the reference: the law that follows it best presses hardest, which is no merit.
+        """
+        places = self.standings(name)
+        numbers = self.forces(name) or self.errors(name)
+        return {law: number for law, number in numbers.items() if not places[law].failure}
+
+    def leaders(self, name: str) -> list[str]:
+        """Laws that count and are as good as the best of a scenario, the best first."""
+        scores = self.scores(name)
+        most = AS_GOOD_RATIO * min(scores.values(), default=0.0)
+        return sorted((law for law in scores if scores[law] <= most), key=scores.__getitem__)
+
+    @property
+    def passed(self) -> dict[str, int]:
+        """In how many scenarios each law counts."""
+        return {law: sum(law in self.scores(name) for name in self.comparisons) for law in self.laws}
+
     def table(self) -> list[list[str]]:
         """A head, then a law per row: its final RMS error in every scenario, and its largest force where it touches."""
         touching = [name for name in self.comparisons if self.forces(name)]
         rows = [["final rms [rad or m]", *self.comparisons, *(f"{name} [N]" for name in touching)]]
         for law in self.laws:
-            found = [self.errors(name).get(law) for name in self.comparisons]
-            cells = ["diverged" if x is None else f"{x:.1e}" for x in found]
+            cells = [self._cell(name, law) for name in self.comparisons]
             forces = [self.forces(name).get(law) for name in touching]
             rows.append([law, *cells, *("" if x is None else f"{x:.0f}" for x in forces)])
         return rows
 
+    def _cell(self, name: str, law: str) -> str:
+        """A law's error in a scenario, marked where it fails."""
+        place = self.standings(name)[law]
+        if np.isnan(place.row.final_rms):
+            return place.failure
+        return f"{place.row.final_rms:.1e}{'!' * bool(place.failure)}"
+
     def __str__(self) -> str:
         lines = [f"{row[0]:28s}" + "".join(f"{cell:>12s}" for cell in row[1:]) for row in self.table()]
+        lines += ["!: the law fails there, see below"] * any("!" in cell for row in self.table() for cell in row)
         return "\n".join([*lines, *(f"{name} left out: {why}" for name, why in self.left_out.items())])
 
     def markdown(self) -> str:
@@ -147,42 +184,36 @@ class ScenarioComparison:
 
     def advice(self) -> str:
         """Which law to take when, in sentences."""
-        lines, good = [], dict.fromkeys(self.laws, 0)
-        for name in self.comparisons:
-            errors = self.errors(name)
-            if not errors:
-                lines.append(f"{name}: every law diverged.")
-                continue
-            best = min(errors, key=errors.__getitem__)
-            equals = [law for law in errors if errors[law] <= AS_GOOD_RATIO * errors[best]]
-            for law in equals:
-                good[law] += 1
-            others = f"; as good: {', '.join(law for law in equals if law != best)}" if len(equals) > 1 else ""
-            lost = [law for law in self.laws if law not in errors]
-            failed = f"; diverged: {', '.join(lost)}" if lost else ""
-            more = f"{others}{failed}{self._gentle(name)}{self._smooth(name)}"
-            lines.append(f"{name}: {best} ({errors[best]:.1e}), with {WORDS[name]}{more}.")
+        lines = [self._line(name) for name in self.comparisons]
+        speeds = [text for _, text in next(iter(self.comparisons.values())).ranking.speeds()]
+        return "\n".join([*lines, self._all_in_all(), *speeds])
+
+    def _line(self, name: str) -> str:
+        """The best of a scenario, those as good, and those that fail."""
+        scores, leaders, forces = self.scores(name), self.leaders(name), self.forces(name)
+        failed = [f"{law} ({failure_words(place)})" for law, place in self.standings(name).items() if place.failure]
+        failures = f"; fails: {', '.join(failed)}" if failed else ""
+        if not leaders:
+            return f"{name}: no law, with {WORDS[name]}{failures}."
+        best, *others = leaders
+        score = f"presses least, {scores[best]:.0f} N" if forces else f"{scores[best]:.1e}"
+        equal = f"; as good: {', '.join(others)}" if others else ""
+        hard = max(forces, key=forces.__getitem__) if forces else ""
+        most = f"; {hard} presses most, {forces[hard]:.0f} N" if forces and hard != best else ""
+        return f"{name}: {best} ({score}), with {WORDS[name]}{equal}{most}{failures}."
+
+    def _all_in_all(self) -> str:
+        """The laws that fail nowhere and are among the best most often."""
+        count = len(self.comparisons)
+        sound = [law for law in self.laws if self.passed[law] == count]
+        if not sound:
+            most = max(self.passed.values())
+            names = ", ".join(law for law in self.laws if self.passed[law] == most)
+            return f"all in all: no law passes every scenario; {names}: {most} of {count}."
+        good = {law: sum(law in self.leaders(name) for name in self.comparisons) for law in sound}
         most = max(good.values())
-        leaders = ", ".join(law for law in good if good[law] == most)
-        return "\n".join(
-            [*lines, f"all in all: {leaders}, among the best in {most} of {len(self.comparisons)} scenarios."]
-        )
-
-    def _smooth(self, name: str) -> str:
-        """Whose torques shake the drives most where readings are noisy."""
-        if name != "noise":
-            return ""
-        jumps = {law: np.diff(self[name].results[law].tau, axis=0).std() for law in self.errors(name)}
-        smooth, rough = (pick(jumps, key=jumps.__getitem__) for pick in (min, max))
-        return f"; torques of {rough} are {jumps[rough] / jumps[smooth]:.0f} times as rough as those of {smooth}"
-
-    def _gentle(self, name: str) -> str:
-        """Who presses least, where laws touch something."""
-        forces = self.forces(name)
-        if not forces:
-            return ""
-        least, hard = (pick(forces, key=forces.__getitem__) for pick in (min, max))
-        return f"; {least} presses least ({forces[least]:.0f} N), {hard} most ({forces[hard]:.0f} N)"
+        names = ", ".join(law for law in sound if good[law] == most)
+        return f"all in all: {names}, among the best in {most} of {count} scenarios and failing in none."
 
 
 def compare_scenarios(
@@ -228,7 +259,13 @@ def compare_scenarios(
             left_out[name] = str(error)
             continue
         tell = None if progress is None else lambda law, name=name: progress(f"{name}: {law}")
-        found[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
+        try:
+            found[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
+        except Exception as error:  # no law could run here; what ran before is worth having
+            if not found:
+                raise
+            left_out[name] = str(error)
+            continue
         if found[name].interrupted:
             break
     return ScenarioComparison(found, left_out)

@@ -29,22 +29,22 @@ from armdyn.trajectory.protocol import JointMotion
 class Settings:
     """The settings of `simulate`, as given."""
 
-    duration: float | None
-    rate: float
-    q0: Any
-    qd0: Any
-    substeps: int | None
-    delay: float
-    tolerance: float | None
-    solver: str
-    sensors: Sensors | None
-    seed: int | None
-    every: int
-    hold: bool
-    native: bool
-    check: bool
-    threads: int | None
-    name: str
+    duration: float | None = None
+    rate: float = 1000.0
+    q0: Any = None
+    qd0: Any = None
+    substeps: int | None = None
+    delay: float = 0.0
+    tolerance: float | None = None
+    solver: str = "DOP853"
+    sensors: Sensors | None = None
+    seed: int | None = 0
+    every: int = 1
+    hold: bool = False
+    native: bool = True
+    check: bool = True
+    threads: int | None = None
+    name: str = "simulation"
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.simulation.loop.batch import Loop
 from armdyn.simulation.loop.desired import scatter
-from armdyn.simulation.loop.programs import SHOWN
+from armdyn.simulation.loop.programs import SHOWN, sensor_shapes
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
 
@@ -65,18 +65,19 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
     Of a large state only the parts count through which an error of a joint comes back to the joints: what a law
     writes down and does not act on, such as its records, takes no part.
     """
-    period = _Period(schedule, law, sensors)
+    period = Period(schedule, law, sensors)
     states = period.states if period.size(period.states) <= MAX_STATE else period.feedback()
     samples = _instants(schedule, period.size(states))
     jacobian = period.jacobian(samples, states)
     return PeriodMap(samples * schedule.clock.period, jacobian, np.concatenate([period.joints(s) for s in states]))
 
 
-class _Period:
+class Period:
     """One period of a loop, beginning near the reference."""
 
     def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None) -> None:
         self.loop = Loop(schedule, law, sensors)
+        self.loop.resolution = Sensors().resolutions(schedule.plant.arm.n)  # marks of encoders have no derivative
         self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n)[:1].copy()
         self.rollout = self.loop.rollout(self.theta)
         self.shapes = {port.name: port.shape for port in self.rollout.outputs}
@@ -94,7 +95,7 @@ class _Period:
 
     def jacobian(self, samples: NDArray, states: list[str]) -> NDArray:
         """Derivatives (points, z, z) of some parts of the state with respect to themselves."""
-        ends = self._change(samples, np.eye(self.size(states)), states)
+        ends = self.change(samples, np.eye(self.size(states)), states)
         return np.concatenate([ends[name] for name in states], axis=-1).swapaxes(-1, -2)
 
     def feedback(self) -> list[str]:
@@ -102,18 +103,19 @@ class _Period:
         sizes = [self.size([name]) for name in self.states]
         rng, parts = np.random.default_rng(0), np.repeat(np.arange(len(sizes)), sizes)
         probes = np.where(parts == np.arange(len(sizes))[:, None], rng.standard_normal(len(parts)), 0.0)
-        ends = self._change(_instants(self.loop.schedule, len(sizes)), probes, self.states)
-        acts = np.stack([(ends[name] != 0).any((0, 2)) for name in self.states], axis=1) | np.eye(
-            len(sizes), dtype=bool
-        )
+        ends = self.change(_instants(self.loop.schedule, len(sizes)), probes, self.states)
+        acts = np.stack([(ends[name] != 0).any((0, 2)) for name in self.states], axis=1)
+        acts |= np.eye(len(sizes), dtype=bool)
         for _ in sizes:
             acts = acts @ acts
         moving = np.array(["." not in name for name in self.states])
         back = acts[moving].any(0) & acts[:, moving].any(1)
         return [name for name, counts in zip(self.states, back, strict=True) if counts]
 
-    def _change(self, samples: NDArray, directions: NDArray, states: list[str]) -> dict[str, NDArray]:
-        """Derivatives (points, k, entries) of all parts after the period along directions (k, z) of `states`."""
+    def change(
+        self, samples: NDArray, directions: NDArray, states: list[str], size: float = DISTURBANCE
+    ) -> dict[str, NDArray]:
+        """Slopes (points, k, entries) of all parts after the period, and of torques, along directions (k, z)."""
         schedule, k, points = self.loop.schedule, len(directions), len(samples)
         at = samples * schedule.clock.substeps
         start = self.loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
@@ -125,13 +127,13 @@ class _Period:
             else:
                 inputs[name], outputs[name] = rows[:, :-1], rows[:, 1:]
                 rows[:, 0] = np.repeat(start[name], 2 * k, axis=0)
-        both = DISTURBANCE * np.tile(np.concatenate([directions, -directions]), (points, 1))
+        both = size * np.tile(np.concatenate([directions, -directions]), (points, 1))
         for name, part in zip(states, np.split(both, np.cumsum([self.size([s]) for s in states])[:-1], 1), strict=True):
             inputs[name][:, 0] += part.reshape(-1, *self.shapes[name])
         self.rollout(inputs, outputs)
-        ends = {name: outputs[name][:, -1].reshape(points, 2, k, -1) for name in self.states}
+        ends = {name: outputs[name][:, -1].reshape(points, 2, k, -1) for name in [*self.states, "tau"]}
         with np.errstate(invalid="ignore", over="ignore"):
-            slopes = {name: (rows[:, 0] - rows[:, 1]) / (2 * DISTURBANCE) for name, rows in ends.items()}
+            slopes = {name: (rows[:, 0] - rows[:, 1]) / (2 * size) for name, rows in ends.items()}
         most = OVERFLOWED_ENTRY
         return {name: np.clip(np.nan_to_num(rows, nan=most), -most, most) for name, rows in slopes.items()}
 
@@ -156,6 +158,9 @@ def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, 
             found[name] = rows
     found["ref"] = found["ref"].copy()
     found["ref"][..., 1, :] = _sliding(found["ref"][..., 1, :])
+    if loop.sensing is not None:  # what comes by chance stays away
+        by_chance = sensor_shapes(loop.sensing, schedule.plant.arm.n)[1].items()
+        found |= {name: np.zeros((1, 1, *shape)) for name, shape in by_chance if name != "resolution"}
     if "limit" in found:
         found["limit"][:] = np.inf  # a saturated drive has no gain, which says nothing about small errors
     return found
@@ -168,7 +173,6 @@ def _sliding(qd: NDArray) -> NDArray:
 
 def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> str | None:
     """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch."""
-    sensors = sensors.smooth if sensors is not None and (sensors.delay or sensors.difference) else None
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
     if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None

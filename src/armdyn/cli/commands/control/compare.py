@@ -50,6 +50,7 @@ def compare(
     Ctrl-C keeps the controllers that have run.
     """
     from armdyn.simulation.mismatch_study import mismatch_study
+    from armdyn.simulation.ranking import standing
 
     require_folders(report=report, figure=figure)
     subject = resolve(arm, base, tip)
@@ -72,7 +73,9 @@ def compare(
             controllers=controller, begin=names.extend, progress=show,
         )  # fmt: skip
     if json:
-        print_json({"about": comparison.about, "controllers": [row._asdict() for row in comparison.rows]})
+        rows = [{**place.row._asdict(), "failure": place.failure} for place in map(standing, comparison.rows)]
+        told = [text for _, text in comparison.conclusion]
+        print_json({"about": comparison.about, "controllers": rows, "conclusion": told})
     else:
         print(comparison)
     for path in [] if comparison.interrupted else _draw(comparison, figure, report):
