@@ -150,11 +150,6 @@ class ScenarioComparison:
         most = AS_GOOD_RATIO * min(scores.values(), default=0.0)
         return sorted((law for law in scores if scores[law] <= most), key=scores.__getitem__)
 
-    @property
-    def passed(self) -> dict[str, int]:
-        """In how many scenarios each law counts."""
-        return {law: sum(law in self.scores(name) for name in self.comparisons) for law in self.laws}
-
     def table(self) -> list[list[str]]:
         """A head, then a law per row: its final RMS error in every scenario, and its largest force where it touches."""
         touching = [name for name in self.comparisons if self.forces(name)]
@@ -203,17 +198,20 @@ class ScenarioComparison:
         return f"{name}: {best} ({score}), with {WORDS[name]}{equal}{most}{failures}."
 
     def _all_in_all(self) -> str:
-        """The laws that fail nowhere and are among the best most often."""
-        count = len(self.comparisons)
-        sound = [law for law in self.laws if self.passed[law] == count]
+        """The laws that fail nowhere and are among the best most often; what no law passes tells none apart."""
+        tried = [name for name in self.comparisons if self.scores(name)]
+        hopeless = [name for name in self.comparisons if name not in tried]
+        but = f" (no law passes {', '.join(hopeless)})" if hopeless else ""
+        passed = {law: sum(law in self.scores(name) for name in tried) for law in self.laws}
+        sound = [law for law in self.laws if tried and passed[law] == len(tried)]
         if not sound:
-            most = max(self.passed.values())
-            names = ", ".join(law for law in self.laws if self.passed[law] == most)
-            return f"all in all: no law passes every scenario; {names}: {most} of {count}."
-        good = {law: sum(law in self.leaders(name) for name in self.comparisons) for law in sound}
+            most = max(passed.values())
+            names = f"; {', '.join(law for law in self.laws if passed[law] == most)}: {most}" if most else ""
+            return f"all in all: no law passes every scenario{names} of {len(self.comparisons)}{but}."
+        good = {law: sum(law in self.leaders(name) for name in tried) for law in sound}
         most = max(good.values())
         names = ", ".join(law for law in sound if good[law] == most)
-        return f"all in all: {names}, among the best in {most} of {count} scenarios and failing in none."
+        return f"all in all: {names}, among the best in {most} of {len(tried)} scenarios and failing in none{but}."
 
 
 def compare_scenarios(
