@@ -118,6 +118,21 @@ def trial(quantity: str, source: str, found: str, wins: int, tries: int, why: st
     return Row(quantity, source, found, verdict, why)
 
 
+def tendency(quantity: str, source: str, found: str, ratios: NDArray, why: str = "") -> Row:
+    """A statement that ratios are below 1, judged over several draws of what is random.
+
+    Undecided where the mean of their logarithms is within two of its standard errors.
+    """
+    logs = np.log(ratios)
+    error = float(logs.std(ddof=1) / np.sqrt(len(logs)))
+    away = abs(logs.mean()) > 2 * error
+    verdict = (SUPPORTED if logs.mean() < 0 else NOT_SUPPORTED) if away else UNDECIDED
+    wins = (
+        f"in {int((logs < 0).sum())} of {len(logs)} draws, {np.exp(logs.min()):.2f} to {np.exp(logs.max()):.2f} times"
+    )
+    return Row(quantity, source, f"{found}; {wins}", verdict, why)
+
+
 def differs(quantity: str, source: str, found: str, why: str) -> Row:
     """A number of the source that cannot come out, and why."""
     return Row(quantity, source, found, DIFFERS, why)

@@ -32,7 +32,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
     rows += kapadia_lms.rows(adapted)
     torques = kapadia_torques.compare_models(estimates, adapted[0].convergent, seed, tell)
     rows += kapadia_torques.rows(torques)
-    rows.append(kapadia_estimates.drive_row(estimates, seed, tell))
+    rows.append(kapadia_estimates.drive_row(seed, tell))
     pictures += kapadia_torques.pictures(estimates, adapted[0], torques)
 
     tell("gravity of the Sarcos arm")

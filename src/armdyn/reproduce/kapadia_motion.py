@@ -25,12 +25,13 @@ SAMPLES, STEP_S = 1000, 0.005  # K is not given; Ts of the listing [s]
 HARMONICS, FIRST_ACCELERATION = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
 LARGEST_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
 STARTS = 4  # of appendix C's descent; of armdyn's, the first three
+SEEDS = 5  # how often that many starts are drawn: one draw in eight has no start that falls as far as the thesis's
 ITERATIONS = 15  # of the thesis
 FACTOR = COST_BEFORE / COST_AFTER
 PRINTED = f"{COST_BEFORE} to {COST_AFTER}, factor {FACTOR:.2f}, in {ITERATIONS} iterations"
 ASSUMED = (
-    f"Descent of appendix C: its Ts (5 ms), start, Q and step; K = {SAMPLES} samples and {STARTS} quiet first motions "
-    "(cosines of 0.3 rad/s²) are assumed.",
+    f"Descent of appendix C: its Ts (5 ms), start, Q and step; K = {SAMPLES} samples and {SEEDS} times "
+    f"{STARTS} quiet first motions (cosines of 0.3 rad/s²) are assumed.",
     f"Optimised motion that is tracked: {SAMPLES} samples of 5 ms; P2, P3, P9-P11, P13-P15 and Coulomb friction "
     "count; starts by the heuristic of section 5.3 with the thesis's first cost, read as a sum; weights and steps are "
     "armdyn's.",
@@ -97,7 +98,7 @@ class Descents(NamedTuple):
 
 def descents(seed: int) -> Descents:
     """Both, as many iterations as the thesis made."""
-    starts = [first_accelerations(seed, k) for k in range(STARTS)]
+    starts = [first_accelerations(SEEDS * seed + again, k) for again in range(SEEDS) for k in range(STARTS)]
     return Descents(*([descend(excitation_problem(names), u, ITERATIONS) for u in starts] for names in (EIGHT, ELEVEN)))
 
 
@@ -125,14 +126,17 @@ def track_best(best: Improved) -> dict[str, SimulationResult]:
 def descent_rows(found: Descents) -> list[Row]:
     """Rows about (5.8) by the listing's rules: R is the mean over the samples, as both print it."""
     best = max(found.eight, key=lambda each: each.factor_inside)
+    groups = [found.eight[first : first + STARTS] for first in range(0, len(found.eight), STARTS)]
+    tops = [max(each.factor_inside for each in group) for group in groups]
+    wins = sum(top > FACTOR for top in tops)
     least = min(each.costs.min() for each in found.eight)
     lowest = min(each.costs.min() for each in found.eleven)
     return [
         attainable(
             "(5.8) by appendix C's rules, R a mean, eight parameters: J falls", PRINTED,
             f"{best.costs[0]:.1f} to {best.costs[0] / best.factor_inside:.3f}, factor {best.factor_inside:.0f} within "
-            f"the limits of Table 5.1; from {len(found.eight)} starts, without them, "
-            f"{', '.join(f'{each.factor:.0f}' for each in found.eight)}",
+            f"the limits of Table 5.1; the best of {STARTS} starts, {len(tops)} times: "
+            f"{', '.join(f'{top:.0f}' for top in tops)}, above the thesis's in {wins} of {len(tops)}",
             best.factor_inside > FACTOR, "the first motion is not given",
         ),
         differs(
