@@ -21,7 +21,11 @@ WRONG = [
     ("info notes.md", 1, r"unknown kind of file '\.md'; expected \.urdf"),
     ("info broken.urdf", 1, "broken.urdf: not well-formed XML"),
     ("info log.csv", 1, r"log.csv: unknown column 't', .* \(a log\? an arm is expected here\)"),
-    ("info forked.urdf", 1, r"moving joints fork at link 'base'; choose a chain with --tip \(leaves: a, b\)"),
+    (
+        "convert forked.urdf out.xml",
+        1,
+        "writing MJCF is for serial chains, and arm 'f' is a tree of 2 joints; load one chain of it with --tip",
+    ),
     ("info panda --tip hand", 1, "library arm 'panda' is one chain; --base and --tip are for files"),
     ("info arm.urdf --tip nowhere", 1, "there is no link 'nowhere'; links: "),
     ("info arm.urdf --xacro-arg a:=1", 1, r"^armdyn: --xacro-arg and --package-path are for \.xacro files"),

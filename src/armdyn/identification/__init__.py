@@ -5,12 +5,12 @@ from armdyn.exports import export
 export(
     __name__,
     {
-        "hypotheses.check": "check_log",
         "drive_gains": "DriveGains identify_drive_gains",
         "fit.result": "Fit",
         "fit.validation": "validate",
-        "identify": "identify",
+        "hypotheses.check": "check_log",
         "hypotheses.finding": "Finding FindingKind",
+        "identify": "identify",
         "logs.corrections": "LogCorrection",
         "logs.log": "Log",
         "logs.read_log": "read_log",

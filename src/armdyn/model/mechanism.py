@@ -96,15 +96,18 @@ def dependence(joints: Sequence[Joint], where: str) -> Dependence:
 
 def require_free_joints(arm: Arm, what: str) -> None:
     """Raise where a computation is for joints that move by themselves and some of the arm's follow others."""
-    if arm.G is not None:
+    if getattr(arm, "G", None) is not None:
         raise ModelError(
             f"{what} is for joints that move by themselves, and arm '{arm.name}' is {arm.kind_of_mechanism}"
         )
 
 
 def require_chain(arm: Arm, what: str) -> None:
-    """Raise where a computation is for serial chains alone and the arm is a tree, or has joints that follow others."""
-    if not arm.is_chain:
+    """Raise where a computation is for serial chains alone and the arm is a tree, or has joints that follow others.
+
+    What is no arm is left to whoever takes the arm next.
+    """
+    if not getattr(arm, "is_chain", True):
         raise ModelError(
             f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}; "
             "load one chain of it with tip="
