@@ -148,3 +148,10 @@ def test_an_arm_that_hangs_below_its_own_plane_is_not_said_to_keep_off_it(shared
             assert one.is_alarming
     assert not any(name in line for line in found.always if "the floor" in line for name in below)
     assert " mm below the floor" in found.lowest
+
+
+def test_sentences_round_distances_down_and_tell_broken_from_unchecked():
+    one = Guarantee("floor", ("two",), pairs=(("two", "floor"),), min_distance=0.0369, holds=True)
+    assert str(one) == "two above the floor, by 36 mm or more"
+    assert str(replace(one, min_distance=-0.1, holds=False)) == "not kept: two above the floor"
+    assert str(Guarantee("floor")) == "not checked: the floor"

@@ -13,6 +13,7 @@ import yaml
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.trajectory.excitation import search
+from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.experiment.plan import plan_experiment
 from armdyn.trajectory.experiment.ros import write_ros_folder
 from armdyn.trajectory.experiment.urscript import urscript
@@ -33,6 +34,23 @@ def experiment(arm):
         patch.setattr(search, "MOST_HOPS", 0)
         design = armdyn.excite(arm, 6.0, max_acceleration=8.0, home=HOME, steps=100, workers=1)
     return plan_experiment(design, HOME, count=2, rehearsal=0.2)
+
+
+def test_what_was_checked_of_slow_parts_is_recorded(experiment):
+    """Slow motion is not covered by what holds for the quick one: gravity alone may need more torque."""
+    arm = experiment.design.base.source
+    for name, some in experiment.guarantees.items():
+        part = experiment.parts[name]
+        q, qd, qdd = part(np.linspace(0.0, part.duration, 5000))
+        kinds = {one.kind: one for one in some}
+        tau = np.abs(armdyn.joint_torque(arm, q, qd, qdd))
+        assert kinds["torque"].holds == bool((tau <= kinds["torque"].limit).all())
+        assert kinds["velocity"].holds
+        assert kinds["floor"].holds
+        assert kinds["self"].holds
+    alone = {"floor": False, "self_collision": False, "max_torque": 0.5 * tau.max(0)}
+    weak = protect(arm, margin=0.0, **alone).guarantees(part, experiment.design.limits)
+    assert not next(one for one in weak if one.kind == "torque").holds
 
 
 def test_it_leads_from_home_through_the_motion_and_back(experiment, arm):

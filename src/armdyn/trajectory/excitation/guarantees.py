@@ -106,8 +106,9 @@ class Guarantee:
         return bool(self.kind in SURROUNDINGS and self.dropped) or (self.checked and not self.holds)
 
     def __str__(self) -> str:
-        said = _statement(self) if self.checked else NOUNS[self.kind]
-        return said if self.holds else f"not kept: {said}"
+        if not self.checked:
+            return f"not checked: {NOUNS[self.kind]}"
+        return _statement(self) if self.holds else f"not kept: {_statement(self)}"
 
 
 def _statement(one: Guarantee) -> str:
@@ -130,7 +131,7 @@ def _statement(one: Guarantee) -> str:
 
 def _free(one: Guarantee) -> str:
     """The least distance, in whole millimetres that are certain."""
-    return f", by {MM * one.min_distance:.0f} mm or more" if one.min_distance >= 1 / MM else ""
+    return f", by {int(MM * one.min_distance)} mm or more" if one.min_distance >= 1 / MM else ""
 
 
 def _bodies(one: Guarantee) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError
 from armdyn.trajectory.excitation.approach import Reversed, approach
 from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.guarantees import Guarantee
 from armdyn.trajectory.protocol import Trajectory
 from armdyn.trajectory.retime import Retimed
 from armdyn.trajectory.save import save_trajectory
@@ -58,6 +59,13 @@ class Experiment:
     def joined_rehearsal(self) -> Sequence:
         """Approach, the slow motion, return."""
         return Sequence((self.approach, self.rehearsal, self.back))
+
+    @cached_property
+    def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
+        """What was checked of each part that differs from the motion: of the return what holds for the approach."""
+        protection, limits = self.design.protection, self.design.limits
+        slow = {"approach": self.approach, "rehearsal": self.rehearsal}
+        return {name: protection.guarantees(part, limits) for name, part in slow.items()}
 
     def save(self, motion: str | os.PathLike[str], rate: float | None = None) -> list[Path]:
         """Write the parts beside the file of the motion, as `motion-approach.csv` and so on; their paths."""

@@ -133,7 +133,6 @@ def excite(
     Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
-    from armdyn.report.excitation import shortfall
     from armdyn.trajectory.excitation.excite import excite as design
     from armdyn.trajectory.experiment.plan import plan_experiment
     from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
@@ -172,7 +171,10 @@ def excite(
             written += _write_experiment(experiment, out, rate, ros, urscript)
     with after_writing(*written):
         if json:
-            print_json(summary(found) | {"file": str(out), "files": [str(path) for path in written]})
+            parts = {} if experiment is None else experiment.guarantees
+            around = {name: [asdict(one) for one in some] for name, some in parts.items()}
+            files = {"file": str(out), "files": [str(path) for path in written]}
+            print_json(summary(found) | files | {"guarantees_around": around})
         else:
             _show(found, written)
     interrupted = found.interrupted or watch().pressed
@@ -183,8 +185,18 @@ def excite(
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
         end_command(f"; the best motion so far is saved{drawn}; another --seed looks further")
-    if alarming := [one for one in found.guarantees if one.is_alarming]:
-        typer.echo(f"armdyn: {' '.join(map(shortfall, alarming))}", err=True)
+    _warn(found, experiment)
+
+
+def _warn(found: Excitation, experiment: Experiment | None) -> None:
+    """End with exit code 3 where a motion may hit its surroundings or break a limit, and say why."""
+    from armdyn.report.excitation import shortfall
+
+    told = [shortfall(one) for one in found.guarantees if one.is_alarming]
+    for name, some in (experiment.guarantees if experiment else {}).items():
+        told += [f"On the {name}, {one}." for one in some if one.checked and not one.holds]
+    if told:
+        typer.echo(f"armdyn: {' '.join(told)}", err=True)
         raise typer.Exit(3)
 
 
