@@ -37,7 +37,7 @@ LEFT_OUT = shutil.ignore_patterns(".git", "__pycache__", ".*_cache", ".hypothesi
 COMMAND = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line")
 # Verdicts on a mutant; those of GOOD need no attention.
 KILLED, TIMED_OUT, SURVIVED = "killed", "killed by time-out", "survived"
-NO_EDIT, NO_TESTS = "edit does not apply", "tests do not pass without it"
+NO_EDIT, NO_TESTS = "edit does not apply", "no verdict"
 GOOD = (KILLED, TIMED_OUT)
 
 
@@ -184,7 +184,7 @@ def judge_all(mutants: Sequence[Mutant], say: Callable[[str], None] = print) -> 
             plain = dict(zip(sets, workers.map(bench.passes, sets), strict=True))
             for tests, outcome in plain.items():
                 if outcome.verdict != SURVIVED:
-                    say(f"{NO_TESTS} an edit: {' '.join(tests)}\n{outcome.output}")
+                    say(f"tests do not pass without an edit: {' '.join(tests)}\n{outcome.output}")
             able = [mutant for mutant in mutants if plain[mutant.tests].verdict == SURVIVED]
             found = {mutant.name: Outcome(NO_TESTS) for mutant in mutants}
             for mutant, outcome in zip(able, workers.map(bench.judge, able), strict=True):

@@ -122,7 +122,7 @@ def test_torques_are_out_of_proportion_from_a_quarter_on(make_log, factor, told)
     """Of two drives one measures more by a factor, both by its root off their mean: a tenth is common, 40 % is not."""
     arm = armdyn.arms.planar2()
     log, bare = make_log(arm), arm.with_theta(np.full(20, np.nan))
-    assert bool(found(bare, dataclasses.replace(log, tau=log.tau * [1.0, factor]), "amperes")) == told
+    assert bool(found(bare, dataclasses.replace(log, tau=log.tau * [1.0, factor]), "gain")) == told
 
 
 def test_spikes(puma, log):
