@@ -31,7 +31,7 @@ def read(path: str, first: float = 0.0, last: float = 1.0) -> Table:
     z = np.load(DATA / path)
     names = ("times", "positions", "torques", "velocities") if "times" in z else ("t", "q", "tau", "dq")
     k = slice(int(first * len(z[names[0]])), int(last * len(z[names[0]])))
-    return Table(*(z[name][k].astype(float) for name in names))
+    return Table(*(z[name][k].astype(float) if name in z else None for name in names))
 
 
 def real_cases() -> Iterator[Case]:
@@ -60,6 +60,7 @@ def real_cases() -> Iterator[Case]:
         arm, said = load(f"data/xmate7/xmate7.{kind}"), "URDF" if kind == "urdf" else "DH"
         yield _case(f"xMate7 {said} 3>1", arm, [x[3]], x[1])
         yield _case(f"xMate7 {said} 1>3", arm, [x[1]], x[3])
+    yield from _strangers()
     z = np.loadtxt(DATA / "emps/emps_train.csv", delimiter=",", skiprows=1)
     k = int(0.6 * len(z))
     slide = Arm.from_dh(
@@ -67,6 +68,20 @@ def real_cases() -> Iterator[Case]:
     )
     emps = [Table(part[:, 0], part[:, 1:2], 35.1507 * part[:, 3:4], None) for part in (z[:k], z[k:])]
     yield _case("EMPS 60/40", slide, emps[:1], emps[1])
+
+
+def _strangers() -> Iterator[Case]:
+    """An industrial arm and a current-driven cobot, each log left out once; an arm on a wall; a cable-driven one."""
+    for said, folder in (("XB4", "xb4"), ("cobot", "shelectric")):
+        logs = [read(f"{folder}/{folder}_{k}.npz") for k in (1, 2, 3)]
+        for left in range(3):
+            others = [k for k in range(3) if k != left]
+            name = f"{said} {'+'.join(str(k + 1) for k in others)}>{left + 1}"
+            yield _case(name, load(f"data/{folder}/{folder}.json"), [logs[k] for k in others], logs[left])
+    wall = load("data/ar5/ar5.urdf").with_gravity([9.81, 0, 0])
+    yield _case("AR5 60/40", wall, [read("ar5/ar5.npz", 0, 0.6)], read("ar5/ar5.npz", 0.6, 1))
+    psm = load("data/psm/psm.json")
+    yield _case("PSM 60/40", psm, [read("psm/psm_1.npz", 0, 0.6)], read("psm/psm_1.npz", 0.6, 1))
 
 
 def _case(name: str, arm: Arm, train: list[Table], test: Table) -> Case:

@@ -34,16 +34,13 @@ NEVER = 1.0  # share of an error by which it cannot fall
 NO_LIMIT = 1e9
 # Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "SMOOTHING": ("choice", (0.02, 0.005, NEVER)),
-    "TERM": ("choice", (0.05, 0.02, NEVER)),
-    "CLOSER": ("choice", (0.03, 0.01, NEVER)),
+    "CLEARLY": ("choice", (0.02, 0.005, NEVER)),
+    "AGAIN": ("choice", (0.01, 0.005, 0.03)),
+    "ASYMMETRY_SHARE": ("evidence", (0.1, 0.03, 1.0)),
     "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
     "LEAST_FELT": ("evidence", (0.3, 0.1, 0.6, 1e-3)),
     "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
-    "MOST_SURPRISE": ("choice", (4.5, 3.0, NO_LIMIT)),
-    "MOST_ASYMMETRY": ("choice", (0.6, 0.8, NO_LIMIT)),
-    "LIGHT": ("light_joints", (1.0, 0.3, 3.0, 0.0)),
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "LEAST_OWN_FALL": ("arrangement", (0.0, 0.1, -NO_LIMIT)),

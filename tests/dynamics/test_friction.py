@@ -161,3 +161,25 @@ def test_joints_without_bristles_have_plain_friction():
     tau, zd = armdyn.lugre_torque(arm, [0.0], [0.3], [0.0])
     np.testing.assert_allclose(tau, armdyn.friction_torque(arm, [0.0], [0.3]), rtol=1e-14)
     assert zd == 0.0
+
+
+def test_levels_make_the_curve_and_steep_ones_stick():
+    """By hand: the pair, and what each level departs from its nearest line; below 0.02 rad/s it is the direction."""
+    friction = armdyn.Friction(viscous=1.0, coulomb=2.0, levels=((0.3, 0.5), (0.005, 0.4)), top_speed=2.0)
+    arm = armdyn.arms.planar2()
+    arm = arm.with_joints([dataclasses.replace(arm.joints[0], friction=friction), arm.joints[1]])
+    v = np.array([0.004, 0.5, -1.5])
+    qd, q = np.stack([v, 0 * v], axis=1), np.zeros((3, 2))
+    u = np.linspace(0, 2.0, 20_001)[1:]
+    slope, dry = np.polyfit(u, np.tanh(u / 0.3), 1)
+    wide = 0.5 * (np.tanh(v / 0.3) - dry * np.sign(v) - slope * v)
+    exact = armdyn.friction_torque(arm, q, qd)
+    np.testing.assert_allclose(exact[:, 0], v + 2 * np.sign(v) + wide, rtol=1e-3)
+    assert not exact[:, 1].any()
+    # Along measured motion a steep level is as steep as it was found.
+    measured = armdyn.friction_torque(arm, q, qd, width=0.002)
+    side = np.tanh(v / 0.002)
+    wide = 0.5 * (np.tanh(v / 0.3) - dry * side - slope * v)
+    np.testing.assert_allclose(measured[:, 0], v + 2 * side + wide + 0.4 * (np.tanh(v / 0.005) - side), rtol=1e-3)
+    forward, backward = armdyn.breakaway_torque(arm, np.zeros(2))
+    np.testing.assert_allclose((forward[0], backward[0]), (2 - 0.5 * dry, -2 + 0.5 * dry), rtol=1e-3)

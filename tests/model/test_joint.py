@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from armdyn.errors import ModelError
-from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.joint import Drive, Friction, Joint, Limits, plain_pair
 
 
 def test_defaults_mean_nothing_is_known_or_there():
@@ -21,6 +21,31 @@ def test_axes_become_unit_vectors_and_keep_their_bits_if_they_are_one():
     np.testing.assert_allclose(Joint("j", axis=(0, 3, 4)).axis, (0, 0.6, 0.8))
     axis = np.array([1.0, 2.0, 3.0]) / np.sqrt(14)
     assert np.array_equal(Joint("j", axis=Joint("j", axis=axis).axis).axis, Joint("j", axis=axis).axis)
+
+
+def test_the_plain_pair_is_nearest_to_the_curve():
+    levels, top = ((0.3, 2.0), (0.01, 0.5), (1.5, -0.7)), 1.5
+    viscous, coulomb = plain_pair(levels, top)
+    v = np.linspace(0, top, 20_001)[1:]
+    # Below 0.02 rad/s a level is a direction.
+    curve = 2.0 * np.tanh(v / 0.3) + 0.5 - 0.7 * np.tanh(v / 1.5)
+    np.testing.assert_allclose((viscous, coulomb), np.polyfit(v, curve, 1), rtol=1e-3)
+    friction = Friction(viscous=viscous + 0.2, coulomb=coulomb, levels=levels, top_speed=top)
+    assert friction.plain == (friction.viscous, friction.coulomb)
+    np.testing.assert_allclose(friction.numbers(0, 3)[:2], (0.2, 0.0), atol=1e-12)
+
+
+def test_plain_formats_get_friction_that_brakes():
+    falling = Friction(viscous=-1.0, coulomb=3.0, levels=((0.1, 1.0),), top_speed=2.0)
+    assert falling.plain == (0.0, 2.0)
+    rising = Friction(viscous=2.0, coulomb=-1.0, levels=((5.0, 1.0),), top_speed=2.0)
+    assert rising.plain == (1.25, 0.0)
+    with pytest.raises(ModelError, match="viscous: expected a number >= 0"):
+        Friction(viscous=-1.0)
+    with pytest.raises(ModelError, match="levels: expected every speed > 0"):
+        Friction(levels=((0.0, 1.0),))
+    with pytest.raises(ModelError, match=r"bristles as rows \(travel, torque\)"):
+        Friction(bristles=((0.1, 1.0, 2.0),))
 
 
 def test_everything_is_frozen():

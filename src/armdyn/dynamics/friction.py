@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_positions, shaft_torques
 from armdyn.model.arm import Arm
-from armdyn.model.joint import FRICTION_NAMES
+from armdyn.model.joint import FRICTION_NAMES, STEEP_SPEED
 from armdyn.model.quantities import FrictionData, Number, Q, Qd, Tau, Temperatures, Vec
 from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
@@ -22,7 +22,8 @@ from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 class JointFriction:
     """The friction parameters of one joint's shaft as symbols, at one position, velocity, load and temperature."""
 
-    row: Symbol  # FRICTION_NAMES, then rows of harmonics
+    row: Symbol  # FRICTION_NAMES, then rows of harmonics and of levels
+    harmonics: int
     q: Symbol
     v: Symbol
     torque: Symbol | None = None  # of the shaft
@@ -35,12 +36,25 @@ class JointFriction:
     def constant_level(self) -> Symbol:
         """What position and load add to Coulomb friction, in either direction."""
         level = ca.SX(0)
-        for k in range(len(FRICTION_NAMES), self.row.numel(), 3):
+        for k in range(len(FRICTION_NAMES), self._first_level, 3):
             order, cosine, sine = self.row[k], self.row[k + 1], self.row[k + 2]
             level += cosine * ca.cos(order * self.q) + sine * ca.sin(order * self.q)
         if self.torque is not None:
             level += self["load"] * ca.fabs(self.torque)
         return level
+
+    @property
+    def _first_level(self) -> int:
+        return len(FRICTION_NAMES) + 3 * self.harmonics
+
+    def curve(self, direction: Symbol, width: float = 0.0) -> Symbol:
+        """The levels of the friction curve; steep ones are the direction itself, unless that is smooth."""
+        torque = ca.SX(0)
+        for k in range(self._first_level, self.row.numel(), 2):
+            level = ca.tanh(self.v / self.row[k])
+            steep = 0 if width else self.row[k] <= STEEP_SPEED
+            torque += self.row[k + 1] * (ca.if_else(steep, direction, level) if not width else level)
+        return torque
 
     @property
     def level(self) -> Symbol:
@@ -55,9 +69,10 @@ class JointFriction:
             viscous = viscous * (1 + self["temperature"] * self.warmth)
         return viscous * self.v + self["offset"]
 
-    def sliding(self, direction: Symbol) -> Symbol:
-        """Friction of a joint that moves; `direction` is the sign of the velocity, or a smooth stand-in."""
-        return self.smooth(direction) + (self.level + self["asymmetry"] * direction) * direction
+    def sliding(self, direction: Symbol, width: float = 0.0) -> Symbol:
+        """Friction of a joint that moves; `direction` is the sign of the velocity, or a smooth stand-in of a width."""
+        dry = (self.level + self["asymmetry"] * direction) * direction
+        return self.smooth(direction) + dry + self.curve(direction, width)
 
 
 def joint_frictions(
@@ -68,7 +83,8 @@ def joint_frictions(
     unknown = [None] * arm.n_joints
     torque = unknown if load is None else shaft_loads(arm, load)
     warmth = unknown if temperature is None else temperature
-    return [JointFriction(friction[i, :].T, turn[i], speed[i], torque[i], warmth[i]) for i in range(arm.n_joints)]
+    rows = [(friction[i, :].T, arm.trace_sizes["h"]) for i in range(arm.n_joints)]
+    return [JointFriction(*rows[i], turn[i], speed[i], torque[i], warmth[i]) for i in range(arm.n_joints)]
 
 
 def shaft_loads(arm: Arm, load: Symbol) -> list[Symbol]:
@@ -100,8 +116,8 @@ def friction_torque(
         Joint torques [N m or N], for friction that grows with them; without it that part is left out
         (`joint_torque` includes it).
     width : float
-        Zero: sign(qd), exact, for simulation. Else tanh(qd / width) stands for it, for optimisation
-        [rad/s or m/s].
+        Zero: sign(qd), exact, for simulation, also for levels that are steeper than measured velocities tell.
+        Else tanh(qd / width) stands for it, for optimisation and along measured motion [rad/s or m/s].
 
     Returns
     -------
@@ -113,7 +129,7 @@ def friction_torque(
     Eindhoven (1987), equations (111)-(114).
     """
     shafts = joint_frictions(arm, q, qd, friction, load, temperature)
-    return joint_torques(arm, ca.vertcat(*(shaft.sliding(direction(shaft.v, width)) for shaft in shafts)))
+    return joint_torques(arm, ca.vertcat(*(shaft.sliding(direction(shaft.v, width), width) for shaft in shafts)))
 
 
 class BreakawayTorque(NamedTuple):
@@ -146,7 +162,7 @@ def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData
     """
     joints = joint_frictions(arm, q, ca.SX.zeros(arm.n), friction, load)
     centre = ca.vertcat(*(joint["offset"] + joint["asymmetry"] for joint in joints))
-    level = ca.vertcat(*(joint["static"] + joint.constant_level for joint in joints))
+    level = ca.vertcat(*(joint["static"] + joint.constant_level + joint.curve(ca.SX(1)) for joint in joints))
     return BreakawayTorque(centre + level, centre - level)
 
 
@@ -157,7 +173,8 @@ def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData
 
 def _slide_level(joint: JointFriction) -> Symbol:
     """g(v): what the bristles hold in steady sliding, always opposing it."""
-    return joint.level + joint["asymmetry"] * ca.sign(joint.v)
+    sign = ca.sign(joint.v)
+    return joint.level + joint["asymmetry"] * sign + joint.curve(sign) * sign
 
 
 def _bristle_rate(joint: JointFriction, z: Symbol) -> Symbol:

@@ -25,7 +25,7 @@ from armdyn.identification.fit.prior import why_no_prior
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS
-from armdyn.identification.fit.terms import OPTIONAL, sharing_joints
+from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models
 from armdyn.identification.gravity_poses import compare_poses, fit_poses
@@ -45,7 +45,6 @@ from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 
 FLAT = 1e-6  # share of the held-out error that is no difference
-FRICTION = tuple(dict.fromkeys(term.kind for term in OPTIONAL))
 
 
 def identify(
@@ -163,18 +162,13 @@ def identify(
         tell(0.2, "choosing a model")
         base = base_with_drives(seen.trial.base, terms, rotors)
         own = own_rotors(base, rotors)
-        options = Options(
-            _optional(terms, friction, springs),
-            _offer(base, terms, friction, rotors, springs),
-            own,
-            prior,
-            cutoff is None and method == AUTO and form == "torque" and terms == "full",
-        )
+        choosing = cutoff is None and method == AUTO and form == "torque" and terms == "full"
+        options = Options(_kinds(base, terms, friction, rotors, springs), own, prior, choosing)
         choice = choose(base, given, filters, balanced, options)
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.offered), checks, others)
+        fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.kinds), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
@@ -226,24 +220,16 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     return found
 
 
-def _optional(terms: str, friction: str, springs: bool | None) -> tuple[str, ...]:
-    """Kinds of joint terms to choose from."""
-    if terms != "full" or friction != "auto":
-        return ()
-    return tuple(kind for kind in FRICTION if kind != "spring" or springs is None)
-
-
-def _offer(
+def _kinds(
     base: BaseParameters, terms: str, friction: str, rotors: bool | None, springs: bool | None
-) -> tuple[str, ...]:
+) -> frozenset[str]:
     """Kinds of joint terms that every joint has, as far as the evidence supports them."""
     asked = any(joint.drive.stiffness > 0 for joint in base.source.joints) if springs is None else springs
-    sprung = ("spring",) if asked else ()
-    if terms != "full" or friction != "auto":
-        return sprung
-    # Rotors of coupled drives that are described are among the base parameters.
-    rotor = rotors is not False and not base.joint_terms
-    return (*(kind for kind in ("rotor", "load", "stribeck") if kind != "rotor" or rotor), *sprung)
+    kinds = {"spring"} if asked else set()
+    if terms == "full" and friction == "auto":
+        # Rotors of coupled drives that are described are among the base parameters.
+        kinds |= {*DICTIONARY, *(() if rotors is False or base.joint_terms else ("rotor",))}
+    return frozenset(kinds)
 
 
 def _judge_poses(fit: Fit, others: list[Log], force: bool) -> Fit:

@@ -32,6 +32,7 @@ STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 SNAP_DISTANCE = 1e-14
 
 # Data of formulas -> the attribute of an arm that has them.
+LEVELS_TOGETHER = 6  # levels of the friction curve that kernels hold at once
 TRACE_DATA = {
     "theta": "_known_theta",
     "gravity": "gravity",
@@ -496,7 +497,7 @@ class Arm(Named, Frozen):
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.n, "joints": self.n_joints, "h": self._harmonics}
+        return {"n": self.n, "joints": self.n_joints, "h": self._harmonics, "l": self._levels}
 
     @cached_property
     def trace_key(self) -> str:
@@ -504,6 +505,8 @@ class Arm(Named, Frozen):
         key = self.geometry_fingerprint
         if self._harmonics:
             key += f" {self._harmonics} harmonics"
+        if self._levels:
+            key += f" {self._levels} levels"
         if self.coupling is not None:
             key += f" coupling {_digestible(self.coupling).hex()}"
         if any(joint.drive.balance for joint in self.joints):
@@ -516,8 +519,13 @@ class Arm(Named, Frozen):
         return max(len(joint.friction.harmonics) for joint in self.joints)
 
     @cached_property
+    def _levels(self) -> int:
+        """The largest number of levels of a joint's friction curve, rounded up, so that few kernels serve many."""
+        return -(-max(len(joint.friction.levels) for joint in self.joints) // LEVELS_TOGETHER) * LEVELS_TOGETHER
+
+    @cached_property
     def _friction(self) -> NDArray:
-        return np.array([joint.friction.numbers(self._harmonics) for joint in self.joints])
+        return np.array([joint.friction.numbers(self._harmonics, self._levels) for joint in self.joints])
 
     @cached_property
     def _drive(self) -> NDArray:

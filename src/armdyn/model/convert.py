@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import Field, fields
+from dataclasses import Field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.model.arm import Arm
 from armdyn.model.dh_frames import dh_parameters
 from armdyn.model.dh_table import COLUMNS
-from armdyn.model.joint import Joint
+from armdyn.model.joint import Drive, Friction, Joint
 
 # Ending of a file -> the fields of friction and drive that it holds; TOML holds all.
 HELD_FIELDS = {
@@ -31,14 +31,35 @@ def not_held(arm: Arm, suffix: str) -> list[str]:
         return []
     lines = []
     for joint in arm.joints:
-        changed = (f.name for data in (joint.friction, joint.drive) for f in fields(data) if _differs(data, f))
-        lost = [name for name in changed if name not in HELD_FIELDS[suffix]]
-        if suffix == ".xml":
-            lost += _not_in_mjcf(joint)
+        lost = lost_fields(joint, suffix)
         if lost:
             where = " (kept in <armdyn>, which only armdyn reads)" if suffix == ".urdf" else ""
             lines.append(f"joint '{joint.name}': {', '.join(lost)}{where}")
     return [*lines, *_poses_beside_table(arm)] if suffix == ".csv" else lines
+
+
+def lost_fields(joint: Joint, suffix: str) -> list[str]:
+    """Names of a joint's numbers that a format has no place for."""
+    if suffix not in HELD_FIELDS:
+        return []
+    changed = (f.name for data in (joint.friction, joint.drive) for f in fields(data) if _differs(data, f))
+    lost = [name for name in changed if name not in (*HELD_FIELDS[suffix], "top_speed")]
+    return lost + list(_not_in_mjcf(joint)) if suffix == ".xml" else lost
+
+
+def plainly_read(arm: Arm, suffix: str) -> Arm:
+    """The arm as programs read it that know the format alone: its drives and the nearest plain friction."""
+    held = HELD_FIELDS.get(suffix.lower())
+    if held is None:
+        return arm
+    joints = []
+    for joint in arm.joints:
+        viscous, coulomb = joint.friction.plain
+        offset = joint.friction.offset if "offset" in held else 0.0
+        drive = {f.name: getattr(joint.drive, f.name) for f in fields(joint.drive) if f.name in held}
+        friction = Friction(viscous=viscous, coulomb=coulomb, offset=offset)
+        joints.append(replace(joint, friction=friction, drive=Drive(**drive)))
+    return arm.with_joints(joints)
 
 
 def _differs(data: Any, field: Field[Any]) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -42,15 +43,18 @@ def _check_fields(data: Any, signed: Collection[str], infinite: bool = False) ->
             object.__setattr__(data, f.name, number)
 
 
-def _harmonics(rows: Any, owner: str, name: str) -> tuple[tuple[float, float, float], ...]:
-    """Harmonics of the position as rows of three numbers."""
+WAVE = ("order", "cosine", "sine")
+
+
+def _rows(rows: Any, owner: str, name: str, columns: tuple[str, ...]) -> Any:
+    """A table of numbers as a tuple of rows."""
     try:
         table = [[_check_number(x, f"{owner}: {name}") for x in row] for row in rows]
     except TypeError:
         table = [[]]
-    if any(len(row) != 3 for row in table):
-        raise ModelError(f"{owner}: expected {name} as rows (order, cosine, sine), got {quote(rows)}")
-    return tuple((order, cosine, sine) for order, cosine, sine in table)
+    if any(len(row) != len(columns) for row in table):
+        raise ModelError(f"{owner}: expected {name} as rows ({', '.join(columns)}), got {quote(rows)}")
+    return tuple(tuple(row) for row in table)
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Limits:
             raise ModelError(f"limits: lower {self.lower:g} is above upper {self.upper:g}; reversed?")
 
 
+STEEP_SPEED = 0.02  # rad/s or m/s: below it levels of the friction curve are dry friction, which makes joints stick
 # Parameters of friction that, below zero, would drive the joint.
 DISSIPATIVE = {"viscous", "coulomb", "static", "bristle_stiffness", "bristle_damping"}
 
@@ -81,8 +86,13 @@ class Friction:
     At velocity v, joint torque tau and temperature T above the one at which the numbers hold, the drive
     must add (see `dynamics.friction`)
 
-        (viscous + viscous_asymmetry sign v) (1 + temperature T) v + (level + asymmetry sign v) sign v + offset
+        (viscous + viscous_asymmetry sign v) (1 + temperature T) v + (level + asymmetry sign v) sign v + offset + curve
         level = coulomb + (static - coulomb) exp(-(v / stribeck)²) + load abs(tau) + sum of a cos kq + b sin kq
+        curve = sum over levels of torque (tanh(v / speed) - dry sign v - slope v)
+
+    `viscous` and `coulomb` are always the plain pair that comes closest to the whole curve below `top_speed`: of every
+    level the line dry + slope v nearest to tanh(v / speed) there is taken off (see `plain_pair`). So programs that know
+    nothing but the pair get the best one.
     """
 
     viscous: float = 0.0  # N m s/rad or N s/m
@@ -97,24 +107,76 @@ class Friction:
     bristle_stiffness: float = 0.0  # LuGre's sigma 0 [N m/rad or N/m]; zero: no presliding
     bristle_damping: float = 0.0  # LuGre's sigma 1 [N m s/rad or N s/m]
     harmonics: tuple[tuple[float, float, float], ...] = ()  # rows k [waves per turn, or rad/m], a, b [N m or N]
+    # The friction curve: rows speed [rad/s or m/s], torque [N m or N] by which it departs from the plain pair.
+    levels: tuple[tuple[float, float], ...] = ()
+    top_speed: float = 1.0  # up to which viscous and coulomb are the best pair [rad/s or m/s]; for levels only
+    # Presliding: rows travel [rad or m], torque [N m or N], the part of Coulomb friction that builds up over a travel.
+    bristles: tuple[tuple[float, float], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "harmonics", _harmonics(self.harmonics, "friction", "harmonics"))
-        _check_fields(self, signed=set(FRICTION_NAMES) - DISSIPATIVE)
+        object.__setattr__(self, "harmonics", _rows(self.harmonics, "friction", "harmonics", WAVE))
+        for name, columns in (("levels", ("speed", "torque")), ("bristles", ("travel", "torque"))):
+            rows = _rows(getattr(self, name), "friction", name, columns)
+            if any(row[0] <= 0 for row in rows):
+                raise ModelError(f"friction: {name}: expected every {columns[0]} > 0, got {quote(rows)}")
+            object.__setattr__(self, name, rows)
+        # The pair nearest to a curve that falls with speed may have a negative part; the curve itself brakes.
+        braking = DISSIPATIVE - ({"viscous", "coulomb", "static"} if self.levels else set())
+        _check_fields(self, signed=set(FRICTION_NAMES) - braking)
         if self.stribeck <= 0:
             raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
+        if not self.top_speed > 0:
+            raise ModelError(f"friction: expected a top speed > 0, got {self.top_speed:g}")
         if not -1 < self.load < 1:
             raise ModelError(f"friction: expected load between -1 and 1 (beyond, it locks), got {self.load:g}")
 
-    def numbers(self, harmonics: int) -> tuple[float, ...]:
-        """The parameters in the order of `FRICTION_NAMES`, then `harmonics` rows, missing ones zero."""
-        plain = [getattr(self, name) for name in FRICTION_NAMES]
-        plain[FRICTION_NAMES.index("static")] = self.coulomb if self.static is None else self.static
-        rows = [x for row in self.harmonics for x in row]
-        return (*plain, *rows, *[0.0] * (3 * harmonics - len(rows)))
+    @property
+    def plain(self) -> tuple[float, float]:
+        """(viscous, coulomb), neither negative, that come closest to the curve: what plain formats hold."""
+        viscous, coulomb = self.viscous, self.coulomb
+        if viscous < 0:
+            return 0.0, max(coulomb + viscous * self.top_speed / 2, 0.0)
+        return (max(viscous + 1.5 * coulomb / self.top_speed, 0.0), 0.0) if coulomb < 0 else (viscous, coulomb)
+
+    def numbers(self, harmonics: int, levels: int = 0) -> tuple[float, ...]:
+        """The parameters in the order of `FRICTION_NAMES`, then rows of harmonics and of levels, missing ones zero.
+
+        Levels are whole here: what `viscous` and `coulomb` have of them is taken off those.
+        """
+        value = {name: getattr(self, name) for name in FRICTION_NAMES}
+        slope, dry = plain_pair(self.levels, self.top_speed)
+        static = self.coulomb if self.static is None else self.static
+        value |= {"viscous": self.viscous - slope, "coulomb": self.coulomb - dry, "static": static - dry}
+        waves = [x for row in self.harmonics for x in row]
+        curve = [x for row in self.levels for x in row] + [1.0, 0.0] * (levels - len(self.levels))
+        return (*value.values(), *waves, *[0.0] * (3 * harmonics - len(waves)), *curve)
 
 
-FRICTION_NAMES = tuple(f.name for f in fields(Friction) if f.name != "harmonics")
+FRICTION_ROWS = ("harmonics", "levels", "bristles", "top_speed")  # not among the plain numbers
+FRICTION_NAMES = tuple(f.name for f in fields(Friction) if f.name not in FRICTION_ROWS)
+
+
+def plain_pair(levels: Iterable[tuple[float, float]], top_speed: float) -> tuple[float, float]:
+    """(viscous, coulomb) of the plain friction nearest to levels (speed, torque), in the mean square up to a speed.
+
+    Levels below `STEEP_SPEED` are dry friction: measured velocities do not tell more of them than a direction.
+    """
+    viscous = coulomb = 0.0
+    for speed, torque in levels:
+        dry, slope = (1.0, 0.0) if speed <= STEEP_SPEED else _nearest_line(speed / top_speed)
+        viscous, coulomb = viscous + torque * slope / top_speed, coulomb + torque * dry
+    return viscous, coulomb
+
+
+@lru_cache(maxsize=256)
+def _nearest_line(speed: float) -> tuple[float, float]:
+    """(dry, slope) of dry + slope v nearest to tanh(v / speed), in the mean square over v from 0 to 1."""
+    nodes, weights = np.polynomial.legendre.leggauss(32)
+    # Quadratic nodes resolve steep curves: v = u^2 with u from 0 to 1.
+    u, weights = (nodes + 1) / 2, (nodes + 1) / 2 * weights
+    A = np.column_stack([np.ones_like(u), u**2]) * np.sqrt(weights)[:, None]
+    dry, slope = np.linalg.lstsq(A, np.tanh(u**2 / speed) * np.sqrt(weights), rcond=None)[0]
+    return float(dry), float(slope)
 
 
 @dataclass(frozen=True)
@@ -150,7 +212,7 @@ class Drive:
             except TypeError:
                 raise ModelError(f"drive: expected {name} as a row of numbers, got {quote(numbers)}") from None
             object.__setattr__(self, name, row)
-        object.__setattr__(self, "balance", _harmonics(self.balance, "drive", "balance"))
+        object.__setattr__(self, "balance", _rows(self.balance, "drive", "balance", WAVE))
         _check_fields(self, signed=("gear_ratio", "rest"))
         if self.gear_ratio == 0:
             raise ModelError("drive: expected a gear ratio other than 0")

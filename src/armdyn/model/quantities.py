@@ -42,12 +42,12 @@ BaseMotion = Annotated[
 # Parameters, taken from the arm unless given.
 Theta = Annotated[Any, Data("10*joints", "Inertial parameters instead of the arm's.")]
 Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
-FRICTION_NUMBERS = f"joints, {len(FRICTION_NAMES)} + 3*h"  # h rows of harmonics
+FRICTION_NUMBERS = f"joints, {len(FRICTION_NAMES)} + 3*h + 2*l"  # h rows of harmonics, l levels
 FrictionData = Annotated[
     Any,
     Data(
         FRICTION_NUMBERS,
-        "Instead of the arm's: in the order of `Friction`, then h rows of harmonics.",
+        "Instead of the arm's: in the order of `Friction`, then h rows of harmonics and l of levels.",
     ),
 ]
 DriveData = Annotated[

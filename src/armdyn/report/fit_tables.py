@@ -74,7 +74,10 @@ def as_written(fit: Fit) -> list[str]:
         f = joint.friction
         numbers = (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia)
         rows.append((joint.name, *(f"{x:.3g}" for x in numbers), ", ".join(terms)))
-    said = "Where a joint has further terms, such as load or Stribeck's, these take a part of the plain friction above."
+    said = (
+        "Viscous and Coulomb friction are the pair nearest to the friction curve of the model, which is what plain "
+        "formats hold; load, presliding and asymmetry come besides."
+    )
     return [paragraph(said), table(MODEL_HEADS, rows)]
 
 

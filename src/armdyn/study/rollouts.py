@@ -187,6 +187,8 @@ class Rollouts(Study):
         table = np.tile(self.arm.trace_data("friction"), (len(next(iter(factors.values()))), 1, 1))
         for name, factor in factors.items():
             table[:, :, [FRICTION_NAMES.index(term) for term in scaled[name]]] *= factor
+            if set(DRY) <= set(scaled[name]) and self.arm.trace_sizes["l"]:  # torques of the friction curve's levels
+                table[:, :, 1 - 2 * self.arm.trace_sizes["l"] :: 2] *= factor
         return table
 
 

@@ -24,7 +24,7 @@ def no_prior(equations):
 
 def test_a_fit_is_that_of_least_squares(rows):
     equations = Equations.of(rows)
-    used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
+    used = starting_terms(equations, Options(), np.zeros(2, bool))
     x = equations.fit(used, *no_prior(equations))
     (part,) = rows
     full = np.zeros((2, len(rows), equations.size))
@@ -34,17 +34,3 @@ def test_a_fit_is_that_of_least_squares(rows):
     np.testing.assert_allclose(x[used], np.linalg.lstsq(A, part.tau.ravel(), rcond=None)[0], atol=1e-6)
     residuals = part.tau - (full @ x)
     np.testing.assert_allclose(equations.errors(x), np.sum(residuals**2, axis=1), rtol=1e-6)
-
-
-def test_one_more_parameter_at_a_time(rows):
-    equations = Equations.of(rows)
-    used = starting_terms(equations, Options((), (), (), None, False), np.zeros(2, bool))
-    precision, prior = no_prior(equations)
-    precision[: rows.base.count, : rows.base.count] = np.eye(rows.base.count)
-    more = np.flatnonzero(~used & (equations.column_squares > 0))
-    scores = equations.held_out_adding(used, more, precision, prior)
-    for k, score in zip(more, scores, strict=True):
-        trial = used.copy()
-        trial[k] = True
-        (fits,) = equations.without(trial, [precision], prior)
-        np.testing.assert_allclose(score, equations.squares(fits) @ equations.weights**2, rtol=1e-5)

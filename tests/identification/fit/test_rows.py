@@ -105,15 +105,6 @@ def test_identify_in_filtered_form(two, make_log):
         armdyn.identify(two, log, terms="gravity", form="filtered")
 
 
-def test_rows_of_another_width_are_those_made_anew(two, make_log):
-    wide, narrow = (FILTERS._replace(width=width) for width in (0.02, 0.005))
-    tracks, base = tracks_of([make_log(two)], wide), armdyn.base_parameters(two)
-    (found,) = make_rows(base, tracks, wide, carrier=two).with_width(0.005)
-    (wanted,) = make_rows(base, tracks, narrow, carrier=two)
-    np.testing.assert_allclose(found.Y, wanted.Y, atol=1e-12)
-    assert not np.allclose(found.Y, make_rows(base, tracks, wide, carrier=two).parts[0].Y)
-
-
 @pytest.mark.parametrize(("width", "step", "count"), [(41, 5, 23), (41, 5, 1), (7, 9, 12), (11, 1, 50), (20, 20, 3)])
 def test_decimation_is_a_convolution(width, step, count):
     rng = np.random.default_rng(width)

@@ -165,9 +165,9 @@ def _rest(arm: Arm, friction: tuple[str, ...]) -> NDArray:
     table = np.array(arm.trace_data("friction"))
     columns = {name: table[:, k] for k, name in enumerate(FRICTION_NAMES)}
     if "coulomb" in friction:
-        columns["static"] -= columns["coulomb"]
+        columns["static"] -= [joint.friction.coulomb for joint in arm.joints]
     for name in friction:
-        columns[name][:] = 0.0
+        columns[name][:] -= [getattr(joint.friction, name) for joint in arm.joints]
     return table
 
 

@@ -1,7 +1,9 @@
-"""What the data support: how to smooth them, which joint terms, and whether to believe the description.
+"""Weigh the dictionary of joint terms by the evidence, and decide by held-out blocks the little that is left.
 
-Every choice is made by the error on blocks of the logs that were held out: of the torque itself, as it is reported.
-Choices that change little are not made, for held-out blocks of one motion say little about another.
+Every joint has the same columns, all at once, and the evidence shrinks those that the data do not ask for. Held-out
+blocks decide about measured velocities, delays of torques, torques that depend on positions, the least noise, and
+whether the description is believed: by the error of the torque itself, as it is reported. Choices that change little
+are not made, for held-out blocks of one motion say little about another.
 """
 
 from __future__ import annotations
@@ -26,32 +28,18 @@ from armdyn.identification.fit.evidence import (
     weigh,
 )
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.light_joints import light_joints, with_own_friction
-from armdyn.identification.fit.novel_motion import novel_motion
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows, make_rows
-from armdyn.identification.fit.terms import ALWAYS, BALANCE, LOAD, OFFERED, ROTOR, TERMS, Term
+from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
-from armdyn.identification.motion.track import CUTOFF_HZ, Filters, Track, tracks_of
+from armdyn.identification.motion.track import Filters, Track, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 NOISE_FLOORS = (0.05, 0.02, 0.007, 0.002)  # least noise relative to torques: what models of most arms lack is the first
-CLOSER = 0.03  # share by which the held-out error must fall for a model that is believed to lack less
-SMOOTHING = 0.02  # share by which the held-out error must fall for another way of smoothing
-AGAIN = 0.01  # for going further the same way
-NARROW_WIDTHS = (0.005, 0.002)  # rad/s or m/s: smaller speeds within which directions are not told
-LOWER_CUTOFF_HZ = 5.0  # the other corner of the low-pass on positions
+CLEARLY = 0.02  # share by which the held-out error must fall for a choice to be made
+AGAIN = 0.01  # for going further the same way, and by which it may rise where the description is believed instead
 DELAYS_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)
-TERM = 0.05  # share by which the held-out error of its joint must fall for a further term
-NOTICEABLE = 0.01  # and that of all joints together
-LEAST_WAVE_RAD = np.pi  # of a wave that a joint must go through for a torque that depends on its position so
-BY_POSITION = ("spring", "balancer")  # terms that must pay beyond the positions seen, too
-# Change of torques on other motion by a further term, over the root of what the held-out squares fall by: terms that
-# are there change both alike (1 to 3), others trade what they explain against weights.
-MOST_SURPRISE = 4.5
-MOST_ASYMMETRY = 0.6  # of Coulomb friction: one way it is at least a quarter of what it is the other way
-MOST_ROUNDS = 4
 UNFELT_SQUARE = 1e-16  # mean square of a column of round-off
 CENTRES = ("generic bodies", "the description")
 SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
@@ -66,13 +54,12 @@ class Candidate(NamedTuple):
 
 
 class Options(NamedTuple):
-    """What may be chosen."""
+    """The model that is asked for."""
 
-    optional: tuple[str, ...]  # kinds of joint terms
-    offered: tuple[str, ...]  # kinds that every joint has, as far as the evidence supports them
-    rotors: tuple[int, ...]  # joints that have rotors whatever the evidence says
-    strength: float | None  # with which the description is believed
-    smoothing: bool  # whether ways of smoothing may be chosen
+    kinds: frozenset[str] = frozenset()  # of joint terms that every joint has beside plain friction
+    rotors: tuple[int, ...] = ()  # joints that have rotors whatever the evidence says
+    strength: float | None = None  # with which the description is believed
+    choosing: bool = False  # whether velocities, delays and torques by position may be chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +92,6 @@ class Choice:
         """The model without constraints."""
         rows = self.rows
         return FreeModel(rows.base, self.x, rows.reach, rows.filters.width, rows.carrier)
-
-    @cached_property
-    def light(self) -> NDArray:
-        """Joints (k,) whose torques are less than the least noise."""
-        return light_joints(self.rows.deviations, self.floor)
 
     @property
     def described(self) -> bool:
@@ -165,9 +147,8 @@ class Choice:
 
 
 def _term_name(term: Term) -> str:
-    if term.travel:
-        return "coulomb with presliding"
-    return "balancer" if term.kind.startswith("balance") else term.kind
+    words = {"level": "friction curve", "bristle": "presliding", "viscous_asymmetry": "asymmetry"}
+    return "balancer" if term.order else words.get(term.kind, term.kind)
 
 
 def choose(
@@ -177,12 +158,10 @@ def choose(
     choice = _first(make_rows(base, tracks_of(logs, filters), filters, balanced), options)
     if choice.can_choose:
         before = choice = _noise(choice)
-        if options.smoothing:
-            choice = _smoothing(choice, logs)
-        if options.optional:
-            choice = _terms(choice, options.optional)
-            if choice.rows is not before.rows or choice.used is not before.used:
-                choice = _noise(choice)
+        if options.choosing:
+            choice = _delay(_velocities(choice, logs))
+            choice = _positions(choice) if options.kinds >= set(DICTIONARY) else choice
+            choice = choice if choice.equations is before.equations else _noise(choice)
     return _prune(_centre(choice, options))
 
 
@@ -191,26 +170,27 @@ def _noise(choice: Choice) -> Choice:
     for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
         before, start = choice, choice.found.strengths
         what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refit(replace(before, floor=floor), start), what, CLOSER)
+        choice = _better(choice, _refit(replace(before, floor=floor), start), what, CLEARLY)
         if choice.floor == before.floor:
             break
     return choice
 
 
 def _first(rows: Rows, options: Options) -> Choice:
-    """Generic bodies with plain friction and what is offered to every joint; loads are those of a first fit."""
+    """Generic bodies with all joint terms; the rigid torques that load joints are those of a fit with plain friction.
+
+    With terms that depend on position in that first fit, weights would move to them.
+    """
     arm = rows.base.source
     equations = Equations.of(rows)
-    used = starting_terms(equations, options, rows.reach.balanced)
-    loaded = "load" in options.offered
-    if loaded:
-        used[rows.base.count + LOAD :: len(TERMS)] = False
+    plain = options._replace(kinds=options.kinds - set(DICTIONARY))
+    used = starting_terms(equations, plain, rows.reach.balanced)
     stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
     blank = Belief(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
     floor = NOISE_FLOORS[0] if rows.filters.form != "energy" else NOISE_FLOORS[-1]
     choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
     choice = _refit(choice)
-    if not loaded:
+    if plain == options:
         return choice
     choice = _with_rows(choice, rows.with_carrier(carrier_of(choice)))
     return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.reach.balanced)))
@@ -220,9 +200,7 @@ def starting_terms(equations: Equations, options: Options, balanced: NDArray, un
     """All base parameters and the joint terms to begin with, those of joints that stand still if `unfelt`."""
     used = np.ones(equations.size, bool)
     terms = used[equations.count :].reshape(equations.n, len(TERMS))
-    terms[:, len(ALWAYS) :] = False
-    for k, term in enumerate(TERMS):
-        terms[:, k] |= term.kind in options.offered and (k < len(ALWAYS) + len(OFFERED) or term.kind == "spring")
+    terms[:] = [k < len(ALWAYS) or term.kind in options.kinds for k, term in enumerate(TERMS)]
     terms[list(options.rotors), ROTOR] = True
     terms[np.ix_(balanced, np.array(BALANCE))] = True
     if not unfelt:
@@ -267,38 +245,28 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     )
 
 
-def _smoothing(choice: Choice, logs: list[Log]) -> Choice:
-    """Measured velocities, sharper directions, smoother positions, later torques: each if it pays."""
-    filters = choice.rows.filters
-    start = choice.found.strengths
+def _velocities(choice: Choice, logs: list[Log]) -> Choice:
+    """Measured velocities in the place of those by differences, if they pay."""
+    if any(log.qd is None for log in logs):
+        return choice
+    filters = choice.rows.filters._replace(velocity=True)
+    other = _with_rows(choice, choice.rows.with_tracks(tracks_of(logs, filters), filters))
+    return _better(choice, _refit(other, choice.found.strengths), "measured velocities", CLEARLY)
 
-    def again(filters: Filters) -> Choice:
-        return _refit(_with_rows(choice, choice.rows.with_tracks(tracks_of(logs, filters), filters)), start)
 
-    if all(log.qd is not None for log in logs):
-        choice = _better(choice, again(filters._replace(velocity=True)), "measured velocities", SMOOTHING)
-    least = SMOOTHING
-    for width in NARROW_WIDTHS:
-        before = choice
-        choice = _better(
-            choice, _refit(_with_rows(before, before.rows.with_width(width)), start),
-            f"directions from {width:g} rad/s or m/s on", least,
-        )  # fmt: skip
-        if choice.rows is before.rows:
-            break
-        least = AGAIN
-    if filters.cutoff == CUTOFF_HZ:
-        now = choice.rows.filters
-        choice = _better(
-            choice, again(now._replace(cutoff=LOWER_CUTOFF_HZ)),
-            f"positions low-passed at {LOWER_CUTOFF_HZ:g} Hz", SMOOTHING,
-        )  # fmt: skip
-    for sign in (1.0, -1.0):
-        found = _delay(choice, sign, start)
-        if found.rows is not choice.rows:
-            return found
-        choice = found
-    return choice
+def _positions(choice: Choice) -> Choice:
+    """Torques that depend on positions, as hoses and balancers have them, of all joints together, if they pay.
+
+    About level axes they feel like weights: predictions do not suffer, masses do. Where joints with balancers are
+    named, others have none.
+    """
+    if choice.rows.reach.balanced.any():
+        return choice
+    used = choice.used.copy()
+    terms = used[choice.base.count :].reshape(-1, len(TERMS))
+    terms[:, POSITION] = True
+    other = _refit(replace(choice, used=used), choice.found.strengths)
+    return _better(choice, other, "torques by position", CLEARLY)
 
 
 def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
@@ -311,24 +279,24 @@ def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
     return (other if taken else choice).with_candidate(what, error, taken)
 
 
-def _delay(choice: Choice, sign: float, start: Strengths) -> Choice:
+def _delay(choice: Choice) -> Choice:
     """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
-    tracks, least, given = choice.rows.tracks, SMOOTHING, choice.rows.filters.delay
+    tracks, start, before = choice.rows.tracks, choice.found.strengths, choice.rows.filters.delay
 
-    def later(choice: Choice, by: float) -> Choice:
-        rows = choice.rows.with_delay(_later(tracks, by), given + by)
+    def later(choice: Choice, by: float, share: float) -> Choice:
+        rows = choice.rows.with_delay(_later(tracks, by), before + by)
         what = f"torques {1e3 * by:+.3g} ms later"
-        return _better(choice, _refit(_with_rows(choice, rows), start), what, least)
+        return _better(choice, _refit(_with_rows(choice, rows), start), what, share)
 
     steps, best = (0.0, *DELAYS_SECONDS, DELAYS_SECONDS[-1]), 0
     for k in range(1, len(steps) - 1):
-        before, choice = choice, later(choice, sign * steps[k])
-        if choice.rows is before.rows:
+        last, choice = choice, later(choice, steps[k], AGAIN if best else CLEARLY)
+        if choice.rows is last.rows:
             break
-        least, best = AGAIN / 2, k
+        best = k
     for other in (best + 1, best - 1) if best else ():
-        before, choice = choice, later(choice, sign * (steps[best] + steps[other]) / 2)
-        if choice.rows is not before.rows:
+        last, choice = choice, later(choice, (steps[best] + steps[other]) / 2, AGAIN)
+        if choice.rows is not last.rows:
             break
     return choice
 
@@ -338,120 +306,8 @@ def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
     return tuple(track._replace(tau=interpolate(track.t + delay, track.t, track.tau)) for track in tracks)
 
 
-def _terms(choice: Choice, kinds: tuple[str, ...]) -> Choice:
-    """Further joint terms, one joint after the other, that pay on held-out blocks."""
-    joints = set(range(choice.equations.n))
-    for _ in range(MOST_ROUNDS):
-        changed = set()
-        for joint in sorted(joints):
-            before = choice
-            choice = _one_term(choice, joint, kinds)
-            if choice.used is not before.used:
-                changed.add(joint)
-        joints = changed
-        if not joints:
-            break
-    return choice
-
-
-def _one_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> Choice:
-    """The joint's best further term, if it pays."""
-    best = _best_term(choice, joint, kinds)
-    if best is None:
-        return choice
-    used, name = best
-    trial = replace(choice, used=used, found=evidence(choice.equations, used, choice.belief, choice.found.strengths))
-    before, after = choice.squares, trial.squares
-    own = joint if before.shape[1] == choice.equations.n else 0
-    taken = bool(
-        after[:, own].sum() < (1 - TERM) ** 2 * before[:, own].sum()
-        and after.sum() < (1 - NOTICEABLE) ** 2 * before.sum()
-    )
-    taken = taken and _brakes(choice, trial) and _is_friction(trial, joint)
-    taken = taken and (name not in BY_POSITION or _reaches_further(choice, trial, joint))
-    taken = taken and not _surprises(choice, trial)
-    error = choice.equations.relative(after)
-    return (trial if taken else choice).with_candidate(f"{name} of joint {joint + 1}", error, taken)
-
-
-def _brakes(before: Choice, after: Choice) -> bool:
-    """Whether the further terms have the sign that they must have: a spring that pushes makes up for something else."""
-    more = np.flatnonzero(after.used & ~before.used)
-    values = after.x[more]
-    return all(
-        value > 0 or not TERMS[(k - after.base.count) % len(TERMS)].positive
-        for k, value in zip(more, values, strict=True)
-    )
-
-
-def _is_friction(choice: Choice, joint: int) -> bool:
-    """Whether dry friction brakes both ways."""
-    asymmetry, coulomb = (_of_kind(choice, joint, kind) for kind in ("asymmetry", "coulomb"))
-    level = coulomb + choice.model.terms[joint][LOAD] * choice.rows.reach.torque[joint]
-    return abs(asymmetry) <= MOST_ASYMMETRY * max(level, 0.0)
-
-
-def _of_kind(choice: Choice, joint: int, kind: str) -> float:
-    """The joint's terms of a kind, together."""
-    values = choice.model.terms[joint]
-    return float(sum(value for term, value in zip(TERMS, values, strict=True) if term.kind == kind))
-
-
-def _surprises(before: Choice, after: Choice) -> bool:
-    """Whether torques on other motion change by much more than what further terms explain of the logs."""
-    if len(before.equations.weights) != before.equations.n:  # powers
-        return False
-    along = novel_motion(before.rows.tracks)
-    change = before.model.torque(along) - after.model.torque(along)
-    explained = float((before.squares - after.squares).sum()) / float(before.equations.samples.sum())
-    return float(np.mean(change**2, axis=0).sum()) > MOST_SURPRISE**2 * explained
-
-
-def _reaches_further(before: Choice, after: Choice, joint: int) -> bool:
-    """Whether a term that depends on the joint's position also pays where it never was: at either end of its range.
-
-    Springs and balancers look like weights within a short range, and part from them beyond.
-    """
-    q = before.rows.positions()[:, joint]
-    block = np.searchsorted(np.percentile(q, (100 / 3, 200 / 3)), q)
-    if len(np.unique(block)) < 3:
-        return False
-    equations = Equations.of(before.rows, block).with_weights(before.equations.weights)
-    old, new = (replace(choice, equations=equations).held_out for choice in (before, after))
-    return new < old
-
-
-def _best_term(choice: Choice, joint: int, kinds: tuple[str, ...]) -> tuple[NDArray, str] | None:
-    """The best structure with one further term of the joint, instead of those of its kind, and its name."""
-    equations, used, first = choice.equations, choice.used, choice.base.count + joint * len(TERMS)
-    felt = equations.column_squares > UNFELT_SQUARE
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for k, term in enumerate(TERMS):
-        if term.kind not in kinds or used[first + k] or not felt[first + k]:
-            continue
-        if term.kind.startswith("balance") and term.order * choice.rows.reach.span[joint] < LEAST_WAVE_RAD:
-            continue
-        rivals = [first + i for i, other in enumerate(TERMS) if other.kind == term.kind and term.order == 0]
-        groups.setdefault(tuple(r for r in rivals if used[r]), []).append(first + k)
-    best: tuple[float, int, NDArray] | None = None
-    for replaced, more in groups.items():
-        rest = used.copy()
-        rest[list(replaced)] = False
-        scores = equations.held_out_adding(rest, np.array(more), choice.found.precision, choice.belief.centre)
-        k = int(np.argmin(scores.sum(axis=1)))
-        if best is None or scores[k].sum() < best[0]:
-            best = float(scores[k].sum()), more[k], rest
-    if best is None:
-        return None
-    _, k, trial = best
-    term = TERMS[k - first]
-    # A wave has any phase.
-    trial[[first + i for i in BALANCE if TERMS[i].order == term.order] if term.kind.startswith("balance") else k] = True
-    return trial, _term_name(term)
-
-
 def _centre(choice: Choice, options: Options) -> Choice:
-    """The description in the place of generic bodies: if asked for, or if held-out blocks are predicted better."""
+    """The description in the place of generic bodies: if asked for, or unless held-out blocks are predicted worse."""
     arm = choice.base.source
     if options.strength == 0 or why_no_prior(arm):
         return choice
@@ -471,7 +327,7 @@ def _centre(choice: Choice, options: Options) -> Choice:
     if options.strength is not None:
         return other
     error = other.held_out
-    taken = error < choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
+    taken = error < (1 + AGAIN) * choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
     return (other if taken else choice).with_candidate("the description's bodies", error, taken)
 
 
@@ -487,6 +343,4 @@ def _prune(choice: Choice) -> Choice:
     always[np.ix_(choice.rows.reach.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
     found = evidence(choice.equations, used, choice.belief, choice.found.strengths)
-    choice = replace(choice, used=used, found=found)
-    own = with_own_friction(choice.equations, used, found.x, choice.light)
-    return replace(choice, found=found._replace(x=own))
+    return replace(choice, used=used, found=found)

@@ -59,7 +59,7 @@ def consistent_fit(
     strength : float
         Weight of the divergence from the prior.
     start : ndarray
-        Joint parameters to begin with.
+        Joint parameters to begin with, within `more`.
     positive : ndarray of bool
         Which joint parameters must be positive.
     near : Minimum, optional
@@ -72,7 +72,7 @@ def consistent_fit(
     links = len(prior.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     bodies = prior.theta if masses is None else masses.inside(prior.theta)
-    x = np.concatenate([bodies, _inside(np.where(positive, np.maximum(start, 0.1 * size), start), more)])
+    x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
     bounds = _bounds(links, positive, masses, more)
     stages = _stages(system, strength, x)
     if near is not None:
@@ -143,18 +143,6 @@ class _Bounds(NamedTuple):
 
     G: NDArray  # (k, parameters)
     h: NDArray  # (k,)
-
-
-def _inside(y: NDArray, more: tuple[NDArray, NDArray] | None) -> NDArray:
-    """Joint parameters within further bounds: of each that is broken, the parameters it mentions are scaled."""
-    if more is None:
-        return y
-    y = y.copy()
-    for row, limit in zip(*more, strict=True):
-        if row @ y <= limit:
-            k = np.flatnonzero(row < 0) if limit < 0 else np.flatnonzero((row * y) < 0)
-            y[k] *= 0.5 * abs(limit) / max(abs(float(row @ y)), 1e-300) if limit < 0 else 0.0
-    return y
 
 
 def _bounds(

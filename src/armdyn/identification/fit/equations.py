@@ -153,29 +153,6 @@ class Equations:
             x[:, k] = solve_scaled(A + Q, (b + Q @ prior[k])[..., None])[..., 0]
             yield x
 
-    def held_out_adding(self, used: NDArray, more: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-        """Weighted squared error (len(more), blocks) of each block under the fit to all others.
-
-        Each fit has one further parameter, of those at the positions `more`. One factorisation serves all of them
-        (Schur complements).
-        """
-        k = np.concatenate([np.flatnonzero(used), more])
-        u = len(k) - len(more)
-        A, b, c = self.folds(k)
-        train = A.sum(axis=0) - A + precision[np.ix_(k, k)]
-        right = b.sum(axis=0) - b + (precision @ prior)[k]
-        G, own = train[:, :u, u:], np.diagonal(train, axis1=1, axis2=2)[:, u:]
-        found = solve_scaled(train[:, :u, :u], np.concatenate([right[:, :u, None], G], axis=2))
-        x, W = found[..., :1], found[..., 1:]
-        left = own - np.sum(G * W, axis=1)
-        # A column that depends on the others adds nothing.
-        y = np.where(left > 1e-10 * own, (right[:, u:] - np.sum(G * x, axis=1)) / np.where(left > 0, left, 1.0), 0.0)
-        X = x - W * y[:, None, :]
-        squares = np.sum(X * (A[:, :u, :u] @ X - 2 * b[:, :u, None]), axis=1)
-        added = np.diagonal(A, axis1=1, axis2=2)[:, u:]
-        squares += y * (2 * np.sum(A[:, :u, u:] * X, axis=1) + added * y - 2 * b[:, u:])
-        return (squares + c[:, None]).T
-
 
 def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     """The block of every row, and the number of the log that each block is from: none has rows of two logs."""

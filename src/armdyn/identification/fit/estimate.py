@@ -16,15 +16,25 @@ from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.light_joints import with_own_friction
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Rows
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, with_terms
+from armdyn.identification.fit.terms import (
+    ASYMMETRIES,
+    LOAD,
+    MOST_LOAD,
+    ROTOR,
+    STILL_SPEED,
+    TERMS,
+    Reach,
+    friction_curve,
+    with_terms,
+)
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-COSTLY_PRICE = 2.0  # weighted residual of consistent bodies over that of the free model, which then predicts alone
+COSTLY_PRICE = 1.2  # weighted residual of consistent bodies over that of the free model, which then predicts alone
+BRAKING_SHARES = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)  # of the top speed, at which friction must brake
 
 
 class Estimate(NamedTuple):
@@ -59,7 +69,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * n
     lumped = n if base.joint_terms else 0
-    x = problem.parameters(found, blocks >= 0)
+    x = problem.parameters(found)
     values = x[base.count :].reshape(n, len(TERMS)).copy()
     values[:, ROTOR] += found.joint[:lumped] if lumped else 0.0
     arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
@@ -67,7 +77,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     without = x[None]
     if len(blocks) > 1:
-        without = np.array([problem.parameters(problem.fit(blocks != k, found), blocks != k) for k in blocks])
+        without = np.array([problem.parameters(problem.fit(blocks != k, found)) for k in blocks])
     squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
     return Estimate(
@@ -90,7 +100,6 @@ class _Lift(NamedTuple):
 
     equations: Equations
     used: NDArray
-    light: NDArray  # joints whose plain friction is told by their own rows
     lift: NDArray
     folds: System  # of y: the data of each block
     precision: NDArray  # of y
@@ -107,11 +116,11 @@ class _Lift(NamedTuple):
         system = System(A + self.precision, b + self.pull, c)
         return consistent_fit(system, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
 
-    def parameters(self, least: Minimum, blocks: NDArray) -> NDArray:
-        """x (size,) of a minimum of some blocks (blocks,)."""
-        x, used = np.zeros(self.equations.size), np.zeros(self.equations.size, bool)
-        x[self.used], used[self.used] = self.lift @ np.concatenate([least.theta, least.joint]), True
-        return with_own_friction(self.equations, used, x, self.light, blocks)
+    def parameters(self, least: Minimum) -> NDArray:
+        """x (size,) of a minimum."""
+        x = np.zeros(self.equations.size)
+        x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
+        return x
 
 
 def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
@@ -122,7 +131,7 @@ def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
         own = equations.logs == number
         if own.all():
             return np.empty(0)
-        x = problem.parameters(problem.fit(~own, found), ~own)
+        x = problem.parameters(problem.fit(~own, found))
         squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(own))
         errors.append(np.sqrt(squares / max(float(equations.grams[own, :, -1, -1].sum()), 1e-300)))
     return np.array(errors)
@@ -147,7 +156,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     kinds = [TERMS[term % len(TERMS)] for term in terms]
     positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
-    start, bounds = _bound(start, terms, lumped)
+    start, bounds = _bound(start, terms, lumped, choice.rows.reach)
     samples = float(equations.samples.sum() * len(equations.weights))
     misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
     misfit *= discount(choice.rows, choice.equations, choice.x)
@@ -155,7 +164,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, choice.light, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive,
+        equations, used, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive,
         bounds, masses,
     )  # fmt: skip
 
@@ -175,25 +184,31 @@ def _inverse(covariance: NDArray) -> NDArray:
     return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
 
 
-def _bound(start: NDArray, terms: NDArray, lumped: int) -> tuple[NDArray, tuple[NDArray, NDArray]]:
-    """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction at rest that brakes."""
+def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+    """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction that brakes.
+
+    The friction curve of a joint, of all its terms together, is positive at some speeds, in either direction.
+    """
     start, rows, limits = start.copy(), [], []
-    at = {(int(term) // len(TERMS), TERMS[term % len(TERMS)].kind): lumped + i for i, term in enumerate(terms)}
-    for (joint, kind), i in at.items():
-        if kind == "load":
-            most = TERMS[LOAD].most
-            start[i] = np.clip(start[i], 0.01 * most, 0.5 * most)
-            rows.append(-np.eye(len(start))[i])
-            limits.append(-most)
-        elif kind == "stribeck":
-            least = 1e-6 * max(float(np.abs(start).max()), 1e-6)
-            row = np.eye(len(start))[i]
-            if (coulomb := at.get((joint, "coulomb"))) is None:  # the evidence left none
-                start[i] = max(start[i], least)
-            else:
-                start[coulomb] = max(start[coulomb], least)
-                start[i] = max(start[i], -0.5 * start[coulomb])
-                row[coulomb] = 1.0
-            rows.append(row)
-            limits.append(0.0)
+    joints, kinds = np.divmod(terms, len(TERMS))
+    for i in np.flatnonzero(kinds == LOAD) + lumped:
+        start[i] = np.clip(start[i], 0.01 * MOST_LOAD, 0.5 * MOST_LOAD)
+        rows.append(-np.eye(len(start))[i])
+        limits.append(-MOST_LOAD)
+    for joint in np.unique(joints):
+        own = np.flatnonzero(joints == joint)
+        speeds = np.array(BRAKING_SHARES) * max(float(reach.top[joint]), STILL_SPEED)
+        curve = friction_curve(int(joint), speeds, reach)[:, kinds[own]]
+        if not curve.any():
+            continue
+        both = np.zeros((2 * len(speeds), len(start)))
+        # One way asymmetries add to the curve, the other way they take from it.
+        aside = (kinds[own] == ASYMMETRIES[0]) + np.outer(speeds, kinds[own] == ASYMMETRIES[1])
+        both[:, lumped + own] = np.vstack([curve + aside, curve - aside])
+        if (both @ start <= 0).any():  # begin with little friction of every kind
+            values = start[lumped + own]
+            values[curve.any(axis=0)] = 1e-3 * max(float(np.abs(values).max()), 1e-3)
+            start[lumped + own] = np.where(np.isin(kinds[own], ASYMMETRIES), 0.0, values)
+        rows += list(both)
+        limits += [0.0] * len(both)
     return start, (np.array(rows).reshape(len(rows), len(start)), np.array(limits))

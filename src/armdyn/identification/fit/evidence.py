@@ -19,14 +19,16 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
-from armdyn.identification.fit.terms import DRY, TERMS
+from armdyn.identification.fit.terms import ASYMMETRIES, BRISTLES, COULOMB, LEVELS, OFFSET, TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
 STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 LEAST_FELT = 0.3  # root mean square of columns that tell directions, whose size is 1 wherever joints move
-DIRECTED = ("coulomb", "asymmetry", "stribeck")  # the terms that have such columns
+DIRECTED = np.isin(np.arange(len(TERMS)), (*LEVELS, *BRISTLES, ASYMMETRIES[0]))  # the terms that have such columns
+DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
+ASYMMETRY_SHARE = 0.1  # of a joint's torque that asymmetries of its friction may be
 FREE = 1e-4  # strength with which the noise is told
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 LEAST_NOISE = 1e-4  # of all torques: simulated logs have none
@@ -97,9 +99,10 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
     if len(equations.weights) == n:
         # Nor is dry friction larger because speeds are too small to tell directions: its columns are 1 at other speeds.
-        least = np.where([term.kind in DIRECTED for term in TERMS], np.maximum(least, LEAST_FELT), least)
+        least = np.where(DIRECTED, np.maximum(least, LEAST_FELT), least)
     size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
     precision = (np.maximum(felt, least) / size[:, None]) ** 2
+    precision[:, ASYMMETRIES] /= ASYMMETRY_SHARE**2
     return np.concatenate([np.zeros(count), precision.ravel()])
 
 

@@ -106,7 +106,7 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
 
     About a level axis the first wave of a balancer is a weight: base parameters then mean both together.
     """
-    equations, options = choice.equations, Options((), (), rotors, None, False)
+    equations, options = choice.equations, Options(rotors=rotors)
     used = starting_terms(equations, options, np.zeros(equations.n, bool), unfelt=True)
     waves = starting_terms(equations, options, choice.rows.reach.balanced) & ~used
     for k in np.flatnonzero(waves):

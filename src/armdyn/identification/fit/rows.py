@@ -23,7 +23,7 @@ from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
 from armdyn.errors import DataError
-from armdyn.identification.fit.terms import DIRECTED, LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
+from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
 from armdyn.identification.motion.track import Filters, Track
@@ -188,19 +188,6 @@ class Rows:
     def with_tracks(self, tracks: tuple[Track, ...], filters: Filters) -> Rows:
         """The equations of the same logs, smoothed otherwise."""
         return make_rows(self.base, tracks, filters, np.flatnonzero(self.reach.balanced), self.carrier)
-
-    def with_width(self, width: float) -> Rows:
-        """The same equations with directions of joints told by smaller or larger velocities."""
-        rows = replace(self, filters=self.filters._replace(width=width))
-        parts = []
-        for track, part in zip(self.tracks, self.parts, strict=True):
-            Y, low = part.Y.copy(), rows.low(track)
-            columns = _joint_columns(rows, track, low, DIRECTED)
-            Y[:, :, self.base.count + np.flatnonzero(DIRECTED)] = columns[:, :, DIRECTED]
-            if self.carrier is not None:
-                _fill_loads(rows, track, _rigid_torque(self.carrier, track), low, Y)
-            parts.append(Part(Y, part.tau))
-        return replace(rows, parts=tuple(parts))
 
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""

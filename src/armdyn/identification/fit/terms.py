@@ -1,77 +1,68 @@
 """Joint terms that identification may add to the rigid arm: friction and drives, linear in one number each.
 
-The columns are those of `friction_torque` and `joint_columns` for a unit parameter, so that a fitted arm gives
-exactly the torque that was fitted. All are terms of drives' shafts: where drives are coupled, motion and torques here
-are those of the shafts, so that each shaft has terms of its own alone (see `dynamics.shafts`).
+Every joint has the same dictionary of columns; the evidence weighs each of them. They are those of `friction_torque`
+for a unit parameter, so that a fitted arm gives exactly the torque that was fitted. All are terms of drives' shafts:
+where drives are coupled, motion and torques here are those of the shafts, so that each shaft has terms of its own alone
+(see `dynamics.shafts`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
-from armdyn.model.joint import DISSIPATIVE, FRICTION_NAMES, Friction
+from armdyn.model.joint import Friction, plain_pair
 
 
 class Term(NamedTuple):
-    """One kind of joint term; a joint has at most one of each kind."""
+    """One kind of joint term, linear in one number."""
 
     kind: str
     symbol: str
     positive: bool = False  # whether only positive values are physical
-    speed: float = 0.0  # Stribeck velocity as a fraction of the joint's top speed
-    most: float = np.inf  # larger values are not believed
-    order: int = 0  # waves a turn of Coulomb friction that depends on position
-    travel: float = 0.0  # over which Coulomb friction builds up, as a fraction of the joint's span
+    width: float = 0.0  # of a level of the friction curve [rad/s or m/s]
+    share: float = 0.0  # the same as a share of the joint's top speed
+    travel: float = 0.0  # over which Coulomb friction builds up, as a share of the joint's span
+    order: int = 0  # waves a turn of a torque that depends on position
 
 
 # Plain friction, which every joint has.
-ALWAYS = (Term("viscous", "Fv", True), Term("coulomb", "Fc", True), Term("offset", "F0"))
-# Offered to every joint; the evidence shrinks those that the data do not ask for.
-OFFERED = (
+ALWAYS = (Term("viscous", "Fv"), Term("coulomb", "Fc", width=0.002), Term("offset", "F0"))
+TERMS = (
+    *ALWAYS,
     Term("rotor", "Ia", True),
-    # Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
-    Term("load", "Fl", True, most=0.5),
-    # From half the top speed on friction levels off: above or below what it is at rest.
-    Term("stribeck", "Fs", speed=0.5),
-)
-# Chosen by error on held-out blocks.
-OPTIONAL = (
-    *(Term("coulomb", "Fc", True, travel=travel) for travel in (1e-4, 3e-4, 1e-3, 3e-3)),
-    *(Term("stribeck", "Fs", speed=speed) for speed in (0.03, 0.06, 0.12, 0.25)),
+    Term("load", "Fl", True),
+    # The friction curve: directions as smoothed velocities tell them, and levels at which it bends.
+    *(Term("level", "Fc", width=width) for width in (0.005, 0.02)),
+    *(Term("level", "Fs", share=share) for share in (0.06, 0.25, 1.0)),
+    *(Term("bristle", "Fb", travel=travel) for travel in (1e-4, 1e-3)),
     Term("asymmetry", "Fa"),
     Term("viscous_asymmetry", "Fw"),
-    # Eccentric gears and bearings; more waves pass faster than what the low-pass leaves.
-    *(Term("cosine", "Fx", order=order) for order in (1, 2, 3)),
-    *(Term("sine", "Fy", order=order) for order in (1, 2, 3)),
     Term("temperature", "Ft"),
     Term("spring", "Ks", True),
-    # Hoses, cables, gas springs and hydraulics, whose levers change with position; more waves would be guesses.
+    # Hoses, cables, gas springs and hydraulics, whose levers change with position.
     *(Term("balance_cosine", f"B{order}c", order=order) for order in (1, 2)),
     *(Term("balance_sine", f"B{order}s", order=order) for order in (1, 2)),
 )
-TERMS = (*ALWAYS, *OFFERED, *OPTIONAL)
-BALANCE = tuple(k for k, term in enumerate(TERMS) if term.kind.startswith("balance"))
-# (terms,) those that depend on the speed within which velocities do not tell directions; loads are filled in apart.
-DIRECTED = np.array(
-    [
-        term.kind in ("coulomb", "stribeck", "asymmetry", "viscous_asymmetry", "cosine", "sine") and not term.travel
-        for term in TERMS
-    ]
-)
-# Positions of terms that no joint is certain to be without: offsets and Coulomb friction, however it builds up.
-DRY = tuple(k for k, term in enumerate(TERMS) if term.kind in ("coulomb", "offset"))
-COULOMB, OFFSET, LOAD, ROTOR = (
-    [term.kind for term in TERMS].index(kind) for kind in ("coulomb", "offset", "load", "rotor")
+DICTIONARY = ("load", "level", "bristle", "asymmetry", "viscous_asymmetry", "temperature")  # kinds of all joints
+BALANCE = tuple(k for k, term in enumerate(TERMS) if term.order)
+POSITION = tuple(k for k in BALANCE if TERMS[k].order == 1)
+LEVELS = tuple(k for k, term in enumerate(TERMS) if term.width or term.share)
+BRISTLES = tuple(k for k, term in enumerate(TERMS) if term.travel)
+ASYMMETRIES = tuple(k for k, term in enumerate(TERMS) if term.kind in ("asymmetry", "viscous_asymmetry"))
+# Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
+MOST_LOAD = 0.5
+VISCOUS, COULOMB, OFFSET, LOAD, ROTOR, TEMPERATURE, SPRING = (
+    [term.kind for term in TERMS].index(kind)
+    for kind in ("viscous", "coulomb", "offset", "load", "rotor", "temperature", "spring")
 )
 
 
@@ -100,38 +91,29 @@ def term_columns(
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
+    revolute = np.array([joint.kind == "revolute" for joint in arm.joints])
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
-    if gradual := [k for k in asked if TERMS[k].travel]:
+    if gradual := [k for k in asked if k in BRISTLES]:
         shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
         columns[:, gradual] = shares.swapaxes(0, 1)
-    direction: NDArray | None = None
-    revolute = np.array([joint.kind == "revolute" for joint in arm.joints])
-    for k, term in ((k, TERMS[k]) for k in asked if k not in gradual and TERMS[k].kind != "load"):
-        if term.kind == "temperature":
-            # The linear parameter is viscous * temperature.
-            if warmth is not None:
-                columns[:, k] = warmth * motion.qd
-        elif term.kind == "rotor":
-            columns[:, k] = motion.qdd
-        elif term.kind == "spring":
-            columns[:, k] = motion.q
+    side = np.tanh(motion.qd / width) if width else np.sign(motion.qd)
+    plain = {
+        VISCOUS: motion.qd, OFFSET: 1.0, ROTOR: motion.qdd, SPRING: motion.q, ASYMMETRIES[0]: side**2,
+        ASYMMETRIES[1]: side * motion.qd,
+        # The linear parameter is viscous * temperature.
+        TEMPERATURE: 0.0 if warmth is None else warmth * motion.qd,
+    }  # fmt: skip
+    for k in asked:
+        if k in LEVELS:
+            columns[:, k] = np.tanh(motion.qd / level_speeds(TERMS[k], reach))
         elif k in BALANCE:
-            columns[:, k] = _turns(motion.q, term, revolute)
-        elif term.order:
-            seen = term.order * reach.span >= 2 * np.pi  # a whole wave
-            if not seen.any():
-                continue
-            if direction is None:
-                rubs = _unit(arm, TERMS[COULOMB], reach)
-                direction = friction_torque(arm, motion.q, motion.qd, width=width, friction=rubs)
-            columns[:, k] = _turns(motion.q, term, seen) * direction
-        else:
-            columns[:, k] = friction_torque(arm, motion.q, motion.qd, width=width, friction=_unit(arm, term, reach))
+            columns[:, k] = _turns(motion.q, TERMS[k], revolute)
+        elif k in plain:
+            columns[:, k] = plain[k]
     # Velocities of joints that stand still are round-off, and their signs are too.
-    rubbing = [k for k, term in enumerate(TERMS) if k not in BALANCE and term.kind not in ("offset", "spring")]
+    rubbing = [k for k in range(len(TERMS)) if k not in (*BALANCE, OFFSET, SPRING)]
     columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL_SPEED)] = 0.0
-    at_joints = [k for k, term in enumerate(TERMS) if k in BALANCE or term.kind == "spring"]
-    columns[:, np.array(at_joints)[:, None], sharing] = 0.0
+    columns[:, np.array([*BALANCE, SPRING])[:, None], sharing] = 0.0
     return columns
 
 
@@ -167,28 +149,13 @@ def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
 
 def load_column(arm: Arm, motion: Motion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
     """Friction (N, n) of the shafts for a unit of load-dependence under torques (N, n) of the joints."""
-    load, arm, motion = shaft_torques(arm, torque), single_drives(arm), shaft_motion(arm, motion)
-    return friction_torque(arm, motion.q, motion.qd, load=load, width=width, friction=_unit(arm, TERMS[LOAD], None))
+    speed = shaft_motion(arm, motion).qd
+    return np.abs(shaft_torques(arm, torque)) * (np.tanh(speed / width) if width else np.sign(speed))
 
 
-def _unit(arm: Arm, term: Term, reach: Reach | None) -> NDArray:
-    """Friction parameters (n, ...) that are zero but for a unit of this term."""
-    numbers = np.zeros_like(arm.trace_data("friction"))
-    numbers[:, FRICTION_NAMES.index("stribeck")] = 1.0
-    if reach is not None and term.kind == "stribeck":
-        # level = coulomb + (static - coulomb) exp(...): the linear parameter is the difference.
-        numbers[:, FRICTION_NAMES.index("static")] = 1.0
-        numbers[:, FRICTION_NAMES.index("stribeck")] = stribeck_speed(term, reach)
-    else:
-        numbers[:, FRICTION_NAMES.index(term.kind)] = 1.0
-    if term.kind == "coulomb":
-        numbers[:, FRICTION_NAMES.index("static")] = 1.0
-    return numbers
-
-
-def stribeck_speed(term: Term, reach: Reach) -> NDArray:
-    """Stribeck velocities (n,) [rad/s or m/s]."""
-    return np.maximum(term.speed * reach.top, 1e-6)
+def level_speeds(term: Term, reach: Reach) -> NDArray:
+    """Speeds (n,) at which levels of the friction curve bend [rad/s or m/s]."""
+    return np.full(len(reach.top), term.width) if term.width else np.maximum(term.share * reach.top, 1e-6)
 
 
 def travels(term: Term, reach: Reach) -> NDArray:
@@ -196,12 +163,22 @@ def travels(term: Term, reach: Reach) -> NDArray:
     return np.maximum(term.travel * reach.span, 1e-9)
 
 
+def friction_curve(joint: int, speeds: NDArray, reach: Reach) -> NDArray:
+    """Torques (speeds, terms) of a joint in steady sliding for a unit of each term of its friction curve."""
+    rows = np.zeros((len(speeds), len(TERMS)))
+    rows[:, VISCOUS] = speeds
+    rows[:, BRISTLES] = 1.0
+    for k in LEVELS:
+        rows[:, k] = np.tanh(speeds / level_speeds(TERMS[k], reach)[joint])
+    return rows
+
+
 def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
     """The arm with joint terms (n, terms) of these values, and of its drives the gears alone."""
     joints = []
     for i, joint in enumerate(arm.joints):
         friction = _friction(values[i], i, reach)
-        if not (friction.viscous or friction.coulomb):
+        if not values[i][[VISCOUS, *LEVELS, *BRISTLES]].any():
             # The joint stood still: its friction is what it was.
             friction = dataclasses.replace(joint.friction, offset=friction.offset)
         value = {term.kind: float(x) for term, x in zip(TERMS, values[i], strict=True)}
@@ -227,25 +204,23 @@ def _balance(values: NDArray) -> tuple[tuple[float, float, float], ...]:
 
 
 def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
-    found: dict[str, Any] = {}
-    dip, waves = 0.0, []
-    for k, (term, x) in enumerate(zip(TERMS, values.tolist(), strict=True)):
-        if not x or k in BALANCE or term.kind in ("rotor", "spring"):
-            continue
-        if term.order:
-            waves.append((term.order, x, 0.0) if term.kind == "cosine" else (term.order, 0.0, x))
-        elif term.kind == "stribeck":
-            dip, found["stribeck"] = x, float(stribeck_speed(term, reach)[joint])
-        else:
-            found[term.kind] = x
-        if term.travel:
-            found["bristle_stiffness"] = x / float(travels(term, reach)[joint])
-    if "temperature" in found:
-        found["temperature"] /= found.get("viscous", 0.0) or np.inf
-    if dip:
-        found["static"] = found.get("coulomb", 0.0) + dip
-    found |= {name: max(found[name], 0.0) for name in DISSIPATIVE if name in found}
-    return Friction(**found, harmonics=tuple(waves))
+    """The friction of a joint: its curve, and the plain pair that comes closest to it."""
+    top = max(float(reach.top[joint]), STILL_SPEED)
+    levels = tuple((float(level_speeds(TERMS[k], reach)[joint]), float(values[k])) for k in LEVELS if values[k])
+    bristles = tuple((float(travels(TERMS[k], reach)[joint]), float(values[k])) for k in BRISTLES if values[k])
+    viscous, (slope, dry) = float(values[VISCOUS]), plain_pair(levels, top)
+    return Friction(
+        viscous=viscous + slope,
+        coulomb=dry + sum(torque for _, torque in bristles),
+        offset=float(values[OFFSET]),
+        load=min(max(float(values[LOAD]), 0.0), MOST_LOAD),
+        asymmetry=float(values[ASYMMETRIES[0]]),
+        viscous_asymmetry=float(values[ASYMMETRIES[1]]),
+        temperature=float(values[TEMPERATURE]) / viscous if viscous > 0 else 0.0,
+        levels=levels,
+        bristles=bristles,
+        top_speed=top,
+    )
 
 
 def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width: float = 0.0) -> NDArray:
@@ -295,9 +270,12 @@ def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> 
     missing, q, qd = np.zeros_like(q), at_shafts(arm, q), at_shafts(arm, qd)
     for j, joint in enumerate(arm.joints):
         friction = joint.friction
+        rows = list(friction.bristles)
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
-            travel = np.array([friction.coulomb / friction.bristle_stiffness])
-            share = presliding_share(q[:, j : j + 1], travel)[:, 0]
+            rows.append((friction.coulomb / friction.bristle_stiffness, friction.coulomb))
+        if rows:
+            travel, torque = np.array(rows).T
+            share = presliding_share(q[:, j : j + 1], travel[:, None])[..., 0]
             direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
-            missing[:, j] = friction.coulomb * (share - direction)
+            missing[:, j] = torque @ (share - direction)
     return np.asarray(joint_torques(arm, missing))

@@ -184,7 +184,7 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     from scipy.ndimage import minimum_filter1d
 
     qd = at_shafts(arm, qd)
-    dry = np.array([joint.friction.coulomb > 0 or (joint.friction.static or 0.0) > 0 for joint in arm.joints])
+    dry = np.array([bool(f.coulomb or f.static or f.levels) for f in (joint.friction for joint in arm.joints)])
     fast = np.abs(qd) > STILL_SPEED_SHARE * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
     still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0

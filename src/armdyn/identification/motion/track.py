@@ -22,7 +22,7 @@ TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned o
 PIECE_SAMPLES = 100_000  # of a log that are smoothed at once
 MOST_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
 WINDOW_SECONDS = 5.0  # the shortest part of a piece that is fitted to where not all of it is
-DIRECTION_WIDTH = 0.02  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
+DIRECTION_WIDTH = 0.005  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
 
 
 class Filters(NamedTuple):

@@ -106,8 +106,8 @@ def joint_element(body: Element, joint: Joint, numbers: Mapping[str, float]) -> 
 def joint_attributes(joint: Joint) -> dict[str, float]:
     """What MJCF's `<joint>` holds of a joint's friction and drive."""
     return {
-        "damping": joint.friction.viscous + joint.drive.reflected_damping,
-        "frictionloss": joint.friction.coulomb,
+        "damping": joint.friction.plain[0] + joint.drive.reflected_damping,
+        "frictionloss": joint.friction.plain[1],
         "armature": joint.drive.reflected_inertia,
         "stiffness": joint.drive.stiffness,
         "springref": joint.drive.rest,

@@ -127,7 +127,7 @@ def _add_detail(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
 
 def plain_friction(joint: Joint) -> tuple[float, float]:
     """Damping and friction as URDF can hold them: without negative estimates."""
-    return max(joint.friction.viscous, 0.0), max(joint.friction.coulomb, 0.0)
+    return joint.friction.plain
 
 
 class FrameNames(NamedTuple):

@@ -97,7 +97,8 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
             )
         f = joint.friction
         others = {name: getattr(f, name) for name in ("viscous_asymmetry", "load")}
-        others |= {"static": f.static is not None and f.static != f.coulomb, "harmonics": len(f.harmonics)}
+        others |= {"static": f.static is not None and f.static != f.coulomb}
+        others |= {"harmonics": len(f.harmonics), "levels": len(f.levels)}
         if friction and (wrong := [name for name, value in others.items() if value]):
             raise ModelError(
                 f"to_mjcf: MuJoCo has no such friction: joint '{joint.name}' has "

@@ -174,13 +174,12 @@ class Plant:
     @property
     def left_out(self) -> tuple[str, ...]:
         """What its arm has and it does not simulate, in words."""
-        bristles = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n).any(0)
+        lugre = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n).any(0)
+        bristles = np.logical_or(lugre, [bool(joint.friction.bristles) for joint in self.arm.joints])
         if not (self.friction and bristles.any()):
             return ()
         names = ", ".join(np.array(self.arm.joint_names)[bristles])
-        return (
-            f"presliding (bristle_stiffness) is not simulated: dry friction of {names} sticks without giving way first",
-        )
+        return (f"presliding (bristles) is not simulated: dry friction of {names} sticks without giving way first",)
 
     def _check_contact(self) -> None:
         if self.contact is not None:
@@ -236,7 +235,8 @@ class Plant:
         friction = "none"
         if self.friction and numbers.any(where=self._matters):
             dry = ("coulomb", "static", "asymmetry", "load")
-            is_dry = any(table[name].any() for name in dry) or self.arm.trace_sizes["h"] > 0
+            rows = self.arm.trace_sizes["h"] + self.arm.trace_sizes["l"]
+            is_dry = any(table[name].any() for name in dry) or rows > 0
             friction = "dry" if is_dry else "smooth"
         stiffness, _, backlash = self.springs.T
         elastic = np.flatnonzero(np.isfinite(stiffness))

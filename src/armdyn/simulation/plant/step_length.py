@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError
-from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
+from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES, STEEP_SPEED
 from armdyn.simulation.plant.plant import Plant
 
 # Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
@@ -90,19 +90,26 @@ def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
     return [(theta[k % len(theta)], friction[k % len(friction)], drive[k % len(drive)]) for k in chosen]
 
 
+def _steepest_slope(plant: Plant, friction: NDArray) -> NDArray:
+    """Slopes (n,) that levels of the friction curve add at rest, but for those that are dry friction."""
+    speed, torque = friction[:, friction.shape[1] - 2 * plant.arm.trace_sizes["l"] :].reshape(len(friction), -1, 2).T
+    return np.asarray(np.where(speed > STEEP_SPEED, np.maximum(torque, 0.0) / speed, 0.0).sum(axis=0))
+
+
 def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArray, NDArray]:
     """D and K of links, then of the rotors behind springs."""
     n, elastic = plant.arm.n, plant.kind.elastic
     rotors = {i: n + k for k, i in enumerate(elastic)}
     D, K = np.zeros((2, n + len(elastic), n + len(elastic)))
     viscous, damping, stiffness = FRICTION_NAMES.index("viscous"), *map(DRIVE_NAMES.index, ("damping", "stiffness"))
+    resisting = friction[:, viscous] + _steepest_slope(plant, friction)
     if plant.arm.coupling is not None:  # such arms have no springs behind rotors
-        shafts = np.diag(friction[:, viscous] + drive[:, damping])
+        shafts = np.diag(resisting + drive[:, damping])
         return plant.arm.coupling.T @ shafts @ plant.arm.coupling, np.diag(drive[:, stiffness])
     for i in range(n):
         rotor = rotors.get(i, i)
         rubbing = rotor if plant.kind.motor_friction else i
-        D[rubbing, rubbing] += friction[i, viscous]
+        D[rubbing, rubbing] += resisting[i]
         D[rotor, rotor] += drive[i, damping]
         K[i, i] += drive[i, stiffness]
         if rotor != i:
