@@ -28,6 +28,7 @@ SHOWN = {
     "armdyn.identification.logs.log.Log": ("armdyn.report.log", "html figure"),
     "armdyn.identification.hypotheses.check.DataCheck": ("armdyn.report.check", "page html"),
     "armdyn.identification.fit.result.Fit": ("armdyn.report.fit", "page html figure"),
+    "armdyn.calibration.result.Calibration": ("armdyn.report.calibration", "page html figure"),
     "armdyn.simulation.compare.Comparison": ("armdyn.report.comparison", "page html figure"),
     "armdyn.simulation.result.SimulationResult": ("armdyn.report.run", "page html figure"),
     "armdyn.servo.result.ServoFit": ("armdyn.report.servo", "page html figure"),

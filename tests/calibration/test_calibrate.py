@@ -128,6 +128,15 @@ def test_planar_arms_keep_what_no_pose_shows() -> None:
     calibration = armdyn.calibrate(arm, measure(truth, rng.uniform(-2.5, 2.5, (30, 2)), 1e-5, rng))
     q = rng.uniform(-2, 2, (20, 2))
     np.testing.assert_allclose(calibration.points(q), truth.points(q), atol=2e-4)
+    assert calibration.fit.unknowns.start()[1].rms < 0.01
+
+
+def test_poses_without_noise_or_error_are_exact() -> None:
+    arm, rng = armdyn.arms.planar2(), np.random.default_rng(1)
+    truth = make_truth(arm, rng, markers=1, scale=0.0)
+    calibration = armdyn.calibrate(arm, measure(truth, rng.uniform(-2.5, 2.5, (30, 2)), 0.0, rng))
+    assert calibration.fitted_errors.max < 1e-7
+    assert calibration.verdict == "noise-limited"
 
 
 def test_a_joint_that_never_moves_is_told_and_stays_nominal(arm: Arm) -> None:

@@ -32,6 +32,7 @@ CALLS = {
     "identify": ("arm.urdf", "log.csv", "--out", "identified.urdf", "--report", "fit.html"),
     "validate": ("identified.urdf", "log.csv"),
     "payload": ("arm.urdf", "load.csv", "--out", "loaded.urdf"),
+    "calibrate": ("arm.urdf", "points.csv", "--out", "calibrated.urdf", "--report", "calibration.html"),
     "drive-gains": ("arm.urdf", "log.csv", "load.csv", "--mass", "0.5"),
     "identify-servo": ("arm.urdf", "servo.csv", "--units", "deg", "--out", "servo.urdf", "--report", "servo.html"),
     "compare": ("arm.urdf", "-c", "PD", "--duration", "0.5", "--report", "compare.html", "--figure", "compare.svg"),
@@ -46,6 +47,7 @@ ELSEWHERE = {"demo", "reproduce", "studio"}
 WRITTEN = {
     *("motion.csv", "run.csv", "run.html", "identified.urdf", "fit.html", "loaded.urdf", "compare.html"),
     *("servo.urdf", "servo.html", "compare.svg", "c/arm.h", "c/law.h", "study/report.html"),
+    *("calibrated.urdf", "calibration.html"),
 }
 STUDY = """
 name = "study"
@@ -77,6 +79,8 @@ def folder(tmp_path_factory):
     for name, carried in (("log", arm), ("load", arm.with_payload(0.5))):
         rows = np.column_stack([t, q, armdyn.inverse_dynamics(carried, q, qd, qdd)])
         np.savetxt(path / f"{name}.csv", rows, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    tips = armdyn.forward_kinematics(arm, q[::60] + np.array([0.0, 0.01]))[:, :3, 3]
+    np.savetxt(path / "points.csv", np.column_stack([q[::60], tips]), delimiter=",", header="q1,q2,x,y,z", comments="")
     servo = armdyn.Plant(arm, servo=armdyn.PositionServo(300.0, 40.0))
     sent = t[::2], 0.4 * np.sin(w * t[::2, None])
     commands = armdyn.PositionCommands(arm, *sent, 0.02)
@@ -143,6 +147,7 @@ def test_examples_of_the_help_do_what_they_say(folder, tmp_path, monkeypatch):
         "log.csv": ("log.csv", "other.csv", "states.csv"),
         "load.csv": ("carrying.csv",),
         "servo.csv": ("servo.csv",),
+        "points.csv": ("points.csv",),
     }.items():
         for copy in copies:
             (tmp_path / copy).write_text((folder / name).read_text())

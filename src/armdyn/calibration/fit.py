@@ -20,9 +20,11 @@ from armdyn.errors import DataError
 # numbers of the group's own they outweigh.
 TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5}
 PRIOR_SAMPLES = 4.0
-FLAT = 10.0  # m, rad: deviation of steps of base and tool; holds still what no pose shows (the height of a SCARA)
+FLAT = 1e-12  # share of their information by which steps of base and tool are damped: for what no pose shows, as the
+# height of a SCARA
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
 BODY_FREEDOM = 6  # numbers that a rigid body's points tell, however many they are
+QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
 MAX_STEPS = 150
 SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
 
@@ -55,8 +57,7 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
     counts = seen.sum(1)
     share = np.minimum(1.0, BODY_FREEDOM / counts)
     freedom = counts * share
-    noise = float(np.sqrt(np.nanmean(r**2)))
-    quiet = max(1e-9, 1e-9 * float(np.abs(state.base[:3, 3]).max()))  # below it noise is round-off
+    noise = max(float(np.sqrt(np.nanmean(r**2))), QUIET_M)
     steps, settled = 0, False
     while not settled and steps < MAX_STEPS:
         steps += 1
@@ -64,8 +65,11 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
         J = np.where(seen[..., None], unknowns.jacobian(state), 0.0)
         size = share * np.sum(r**2, axis=1)
         weights = (STUDENT + freedom) / (STUDENT + size / noise**2)
-        precision = np.concatenate([np.full(unknowns.n_flat, FLAT**-2), deviations[groups] ** -2.0])
-        covariance = _invert(_information(J, share * weights) / noise**2 + np.diag(precision))
+        precision = np.concatenate([np.zeros(unknowns.n_flat), deviations[groups] ** -2.0])
+        information = _information(J, share * weights) / noise**2
+        damping = np.zeros_like(precision)
+        damping[: unknowns.n_flat] = FLAT * np.diag(information)[: unknowns.n_flat]
+        covariance = _invert(information + np.diag(precision + damping))
         values = np.concatenate([np.zeros(unknowns.n_flat), unknowns.values(state)])
         gradient = np.einsum("kdp,kd->p", J, r * (share * weights)[:, None]) / noise**2 - precision * values
         step = covariance @ gradient
@@ -75,7 +79,7 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
         unknowns = _with_turn_length(unknowns, state, weights, noise)
         r = np.nan_to_num(unknowns.residuals(state))
         left = freedom.sum() - unknowns.n_flat - gamma.sum()
-        new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), quiet)
+        new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), QUIET_M)
         squares = np.bincount(groups, unknowns.values(state) ** 2, len(GROUPS))
         new = np.sqrt(
             (squares + PRIOR_SAMPLES * typical**2) / (np.bincount(groups, gamma, len(GROUPS)) + PRIOR_SAMPLES)

@@ -32,6 +32,7 @@ from armdyn.calibration.unknowns import GROUPS, Unknowns, zero_columns
 from armdyn.calibration.write import moved_arm, save_calibration, save_offsets
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
+from armdyn.presentation import Reported
 
 DOUBTFUL_WEIGHT = 0.25  # of a pose: its residual is more than twice what its neighbours let expect
 DETERMINED_SHARE = 0.5  # of a number, decided by the data rather than by what is typical
@@ -45,7 +46,7 @@ class GeometryErrors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration(Frozen):
+class Calibration(Reported, Frozen):
     """An arm's base, tool, joint frames, zeros and deflection under gravity, from measured poses.
 
     `points`, `pose` and `command` use the fitted model; `arm` and `save` only what the verdict allows.
@@ -54,7 +55,6 @@ class Calibration(Frozen):
     nominal: Arm  # as described
     poses: Poses
     fit: EvidenceFit
-    progress: Callable[[float], None] | None = None  # is told the share done of the held-out errors
 
     # -- numbers ----------------------------------------------------------------------------------------
 
@@ -167,7 +167,12 @@ class Calibration(Frozen):
     @cached_property
     def held_out(self) -> HeldOut:
         """Errors at poses not fitted to: of base and tool alone, with the joints' zeros, of the full model."""
-        return held_out_errors(self.fit.unknowns, self.progress)
+        return held_out_errors(self.fit.unknowns)
+
+    def judge(self, progress: Callable[[float], None]) -> CalibrationVerdict:
+        """Compute `held_out` and the verdict now, and tell `progress` the share that is done."""
+        self.__dict__.setdefault("held_out", held_out_errors(self.fit.unknowns, progress))
+        return self.verdict
 
     @cached_property
     def verdict(self) -> CalibrationVerdict:

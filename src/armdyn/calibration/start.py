@@ -12,6 +12,7 @@ from armdyn.spatial.transform import transform
 
 # Of the axes of a measured frame: as long as the tool is wide, so that turns count as much as shifts of its end.
 POSE_ARM_M = 0.1
+FLAT_SHARE = 0.03  # thickness over length of a cloud of points from which on it is a plane
 
 
 class Start(NamedTuple):
@@ -49,6 +50,9 @@ def linear_start(tips: NDArray, points: NDArray) -> Start:
     centre = np.nanmean(points, axis=(0, 1))
     k, j = np.nonzero(np.isfinite(points[..., 0]))
     p, R, t = points[k, j] - centre, tips[k, :3, :3], tips[k, :3, 3]
+    # Points in a plane tell two columns of the rotation; across it there is but noise.
+    _, sizes, axes = np.linalg.svd(p, full_matrices=False)
+    thin = axes[sizes < FLAT_SHARE * sizes[0]]
     rows = np.zeros((len(k), 3, 12 + 3 * M))
     for axis in range(3):
         rows[:, axis, 3 * axis : 3 * axis + 3] = p
@@ -57,7 +61,9 @@ def linear_start(tips: NDArray, points: NDArray) -> Start:
     for axis in range(3):
         rows[np.arange(len(k)), :, at + axis] = -R[:, :, axis]
     A = rows.reshape(-1, rows.shape[2])
-    x, _, rank, _ = np.linalg.lstsq(A, t.ravel(), rcond=1e-9)
+    seen = np.array(A)
+    seen[:, :9] = A[:, :9] @ np.kron(np.eye(3), np.eye(3) - thin.T @ thin)
+    x, _, rank, _ = np.linalg.lstsq(seen, t.ravel(), rcond=1e-9)
     U, s, Vt = np.linalg.svd(x[:9].reshape(3, 3))
     mirrored = bool(np.linalg.det(U @ Vt) < 0 and s[2] > 0.5 * s[1])
     Q = U @ np.diag([1, 1, np.linalg.det(U @ Vt)]) @ Vt

@@ -1,0 +1,93 @@
+"""`armdyn calibrate ARM POSES`: frames, zeros, tool and sag of an arm from measured poses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.show import print_json, print_line, print_list, print_table
+
+if TYPE_CHECKING:
+    from armdyn.calibration.result import Calibration
+
+GEOMETRY: dict[str, Any] = {"all": True, "offsets": "offsets", "base": False}
+
+
+def calibrate(
+    arm: ArmName,
+    poses: Annotated[Path, typer.Argument(metavar="POSES", help="Measured poses: .csv, .npz or .json.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the calibrated arm: .urdf, .xml (MJCF) or .toml.")
+    ] = None,
+    onto: Annotated[
+        Path | None, typer.Option(help="A URDF or MJCF whose other contents are kept; only its frames move.")
+    ] = None,
+    offsets: Annotated[
+        Path | None, typer.Option(help="Write errors of zeros as YAML for the controller, and none of them to --out.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="Write a page with residuals: .html.")] = None,
+    fit: Annotated[
+        str,
+        typer.Option(help="What is fitted beside base and tool: all, offsets (the joints' zeros) or base (nothing)."),
+    ] = "all",
+    no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False,
+    degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
+    unit: Annotated[str, typer.Option(help="Of lengths without one: m, cm, mm, um or in.")] = "m",
+    camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
+    *,
+    base: Base = None,
+    tip: Tip = None,
+    json: Json = False,
+) -> None:
+    """Find base, tool, joint frames, zeros and the deflection under gravity from measured poses."""
+    from armdyn.calibration.calibrate import calibrate as fit_poses
+    from armdyn.calibration.check import check_poses
+    from armdyn.calibration.read_poses import read_poses
+    from armdyn.errors import DataError, check_choice
+
+    check_choice("--fit", "model", fit, GEOMETRY)
+    require_folders(offsets, report=report, model=out)
+    described = resolve(arm, base, tip)
+    with progress_bar() as tell:
+        tell(0.0, "reading and checking poses")
+        measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
+        if mistakes := check_poses(described, measured).mistakes:
+            raise DataError(f"{poses.name}: {'; '.join(m.text for m in mistakes)}; correct the file, or give its units")
+        tell(0.1, "fitting")
+        found = fit_poses(described, measured, geometry=GEOMETRY[fit], gravity=not no_gravity)
+        found.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
+    if out is not None:
+        found.save(out, onto=onto, offsets=offsets)
+    elif offsets is not None:
+        found.save_offsets(offsets)
+    if report is not None:
+        found.report(report)
+    if json:
+        print_json(_numbers(found))
+    else:
+        _print(found, out)
+
+
+def _numbers(found: Calibration) -> dict[str, Any]:
+    errors = {name: value._asdict() for name, value in found.held_out._asdict().items() if hasattr(value, "_asdict")}
+    names = "base_pose tool_pose markers geometry offsets determined deviations doubtful undetermined notes converged"
+    values = {name: getattr(found, name) for name in names.split()}
+    return {"verdict": str(found.verdict), "held_out": errors, "noise": found.noise} | values
+
+
+def _print(found: Calibration, out: Path | None) -> None:
+    from armdyn.report.calibration import doubtful_text, error_rows, gain_text, headings, offset_rows, verdict_text
+
+    print_table(
+        "Held-out errors", [f"{name} " if k else name for k, name in enumerate(headings(found))], error_rows(found)
+    )
+    if found.fit.unknowns.free.any():
+        print_table("Zeros", ("joint", "error ", "95 % ", "determined "), offset_rows(found))
+    print_list("Notes", [*found.notes, *doubtful_text(found)])
+    print_line(f"{verdict_text(found)} {gain_text(found)}", "bold")
+    if out is not None:
+        print_line(f"written: {out}", whole=True)

@@ -1,0 +1,182 @@
+"""A calibration shown: its page, tables for the terminal, and residuals as arrows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armdyn import html
+from armdyn.calibration.held_out import CalibrationVerdict
+from armdyn.calibration.result import Calibration
+from armdyn.calibration.unknowns import zero_columns
+
+MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
+WRITTEN = {
+    CalibrationVerdict.CALIBRATED: "frames and deflections are written",
+    CalibrationVerdict.OFFSETS: "frames do not beat zeros alone: zeros are written",
+    CalibrationVerdict.NOISE_LIMITED: "the frames stay nominal, base and tool are fitted",
+    CalibrationVerdict.BASE_AND_TOOL: "nothing else was fitted",
+}
+KINDS = {
+    CalibrationVerdict.CALIBRATED: "good",
+    CalibrationVerdict.OFFSETS: "good",
+    CalibrationVerdict.NOISE_LIMITED: "warn",
+}
+MEANING = (
+    "Held out: five times, a fifth of the poses is left out, the model is fitted to the others and predicts the fifth.",
+    "Noise-limited: the full model lowers the mean error of base and tool by no more than 20 %.",
+    "Determined: share of a number that the measurements decide; typical sizes of errors decide the rest.",
+    "Doubtful poses disagree with the others and count little: measure them again.",
+    "Zeros are to be added to the readings of the joints.",
+)
+ARROW_SHARE = 0.08  # length of the typical arrow, over the size of the picture
+
+
+def page(found: Calibration) -> str:
+    """The page of a calibration."""
+    notes = [*found.notes, *doubtful_text(found)]
+    parts = [
+        html.heading(f"Calibration: {found.nominal.name}, {len(found.poses)} poses", 1),
+        html.paragraph(gain_text(found), "big"),
+        html.paragraph(verdict_text(found), KINDS.get(found.verdict, "small")),
+        *(html.paragraph(note[0].upper() + note[1:] + ".", "warn") for note in notes),
+        html.heading("Error at poses that were not fitted to"),
+        html.table(headings(found), error_rows(found)),
+        html.heading("Residuals"),
+        html.svg(draw(found)),
+        html.paragraph(scale_text(found), "small"),
+    ]
+    if found.fit.unknowns.free.any():
+        parts += [
+            html.heading("Zeros of the joints"),
+            html.table(("joint", "error", "95 %", "determined"), offset_rows(found)),
+            html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(found))),
+        ]
+    parts += [html.heading("What the numbers mean"), html.listing(MEANING)]
+    return html.document(f"armdyn: calibration of {found.nominal.name}", *parts)
+
+
+def notebook(found: Calibration) -> str:
+    """Verdict, errors and arrows."""
+    return html.fragment(
+        html.paragraph(f"{verdict_text(found)} {gain_text(found)}"),
+        html.table(headings(found), error_rows(found)),
+        html.picture(draw(found), 60),
+    )
+
+
+def gain_text(found: Calibration) -> str:
+    """What calibration brings, in a sentence."""
+    errors = found.held_out
+    best = errors.full or errors.offsets
+    before = f"{1e3 * errors.base_and_tool.mean:.3g} mm"
+    if best is None:
+        return f"Base and tool leave {before} at poses that were not fitted to."
+    return f"{before} of base and tool become {1e3 * best.mean:.3g} mm at poses that were not fitted to."
+
+
+def verdict_text(found: Calibration) -> str:
+    """The verdict and what follows from it, in a sentence."""
+    return f"{str(found.verdict).capitalize()}: {WRITTEN[found.verdict]}."
+
+
+def doubtful_text(found: Calibration) -> list[str]:
+    """The rows that disagree with the others, in a clause; none where none does."""
+    rows = [str(row + 1) for row in found.doubtful]
+    if len(rows) > 1:
+        return [f"poses {', '.join(rows)} (counted from 1) disagree with the others"]
+    return [f"pose {row} (counted from 1) disagrees with the others" for row in rows]
+
+
+def headings(found: Calibration) -> tuple[str, ...]:
+    """Of the table of errors."""
+    return ("model", "mean [mm]", "rms [mm]", "max [mm]", *(() if found.poses.n_markers else ("angle [mrad]",)))
+
+
+def error_rows(found: Calibration) -> list[tuple[str, ...]]:
+    """Held-out errors, a row a model."""
+    rows: list[tuple[str, ...]] = []
+    for name, label in MODELS.items():
+        errors = getattr(found.held_out, name)
+        if errors is not None:
+            numbers = [errors.mean, errors.rms, errors.max, *(() if found.poses.n_markers else (errors.turn,))]
+            rows.append((label, *(f"{1e3 * x:.3g}" for x in numbers)))
+    return rows
+
+
+def offset_rows(found: Calibration) -> list[tuple[str, ...]]:
+    """Errors of zeros with their intervals, a row a joint."""
+    free, columns, arm = found.fit.unknowns.free, zero_columns(found.nominal), found.nominal
+    std = np.full(free.shape, np.nan)
+    start = found.fit.unknowns.n_flat
+    std[free] = np.sqrt(np.diag(found.covariance)[start : start + free.sum()])
+    rows: list[tuple[str, ...]] = []
+    for i, joint in enumerate(arm.joints):
+        unit = "mrad" if joint.kind == "revolute" else "mm"
+        value, width, share = found.offsets[i], std[i, columns[i]], found.determined[i, columns[i]]
+        rows.append((joint.name, f"{_milli(value)} {unit}", f"± {1.96e3 * width:.2g} {unit}", f"{share:.0%}"))
+    return rows
+
+
+def _milli(x: float) -> str:
+    return f"{round(1e3 * float(x), 3) + 0.0:+.3f}"  # no negative zero
+
+
+def frame_headings() -> tuple[str, ...]:
+    """Of the table of frames."""
+    return ("joint", "x [mm]", "y [mm]", "z [mm]", "rx [mrad]", "ry [mrad]", "rz [mrad]")
+
+
+def frame_rows(found: Calibration) -> list[tuple[str, ...]]:
+    """Errors of joint frames; a number that the measurements do not determine has a question mark."""
+    open_ = found.determined < 0.5
+    return [
+        (name, *(f"{_milli(x)}{'?' * bool(lost)}" for x, lost in zip(row, unsure, strict=True)))
+        for name, row, unsure in zip(found.nominal.joint_names, found.geometry, open_, strict=True)
+    ]
+
+
+def arrows(found: Calibration) -> tuple[np.ndarray, np.ndarray, float]:
+    """Where points were measured (N, 3) [m], their residuals (N, 3) [m], and by how much to magnify them."""
+    if found.poses.points is not None:
+        places, shifts = found.poses.points.reshape(-1, 3), found.residuals.reshape(-1, 3)
+    else:
+        places, shifts = np.asarray(found.poses.poses)[:, :3, 3], found.residuals[:, :3]
+    known = np.isfinite(places).all(1)
+    places, shifts = places[known], shifts[known]
+    typical = float(np.median(np.linalg.norm(shifts, axis=1))) or 1.0
+    return places, shifts, ARROW_SHARE * float(np.ptp(places, axis=0).max()) / typical
+
+
+def scale_text(found: Calibration) -> str:
+    """Say how arrows are drawn."""
+    scale = arrows(found)[2]
+    return f"Arrows from predicted to measured points, {scale:.0f} times as long as they are; doubtful poses are red."
+
+
+def draw(found: Calibration) -> Any:
+    """Residuals as arrows in space, and their sizes pose by pose."""
+    import matplotlib.pyplot as plt
+
+    places, shifts, scale = arrows(found)
+    markers = max(1, found.poses.n_markers)
+    known = np.isfinite(found.residuals[..., :3].reshape(-1, 3)).all(1)
+    doubtful = np.isin(np.asarray(found.poses.rows), found.doubtful)
+    colours = np.where(np.repeat(doubtful, markers)[known], "#c0392b", "#14375e")
+    figure = plt.figure(figsize=(9, 8))
+    space: Any = figure.add_axes((0.02, 0.36, 0.96, 0.62), projection="3d")
+    space.quiver(*places.T, *(scale * shifts).T, colors=colours, lw=1.0, arrow_length_ratio=0.3)
+    space.scatter(*places.T, s=6, c="#9aa7b4", depthshade=False)
+    space.set_aspect("equal", adjustable="datalim")
+    for axis, name in zip((space.xaxis, space.yaxis, space.zaxis), "xyz", strict=True):
+        axis.set_label_text(f"{name} [m]", fontsize=8)
+    space.tick_params(labelsize=7)
+    below = figure.add_axes((0.09, 0.07, 0.88, 0.24))
+    size = 1e3 * np.sqrt(np.nanmean(np.sum(found.residuals[..., :3].reshape(len(found.poses), -1, 3) ** 2, 2), axis=1))
+    rows = np.asarray(found.poses.rows) + 1
+    below.bar(rows, size, color=np.where(doubtful, "#c0392b", "#14375e"))
+    below.set_xlabel("pose")
+    below.set_ylabel("residual, rms [mm]")
+    below.grid(alpha=0.25)
+    return figure

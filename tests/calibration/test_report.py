@@ -1,0 +1,50 @@
+"""The page of a calibration, and the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from typer.testing import CliRunner
+
+import armdyn
+from armdyn.calibration.poses import Poses
+from armdyn.cli.app import app
+from armdyn.model.arm import Arm
+
+
+def spoiled(poses: Poses) -> Poses:
+    points = np.array(poses.points)
+    points[17] += 0.02
+    points[4, 1] = np.nan
+    return Poses(poses.q, points)
+
+
+def test_the_page_holds_what_was_found(arm: Arm, poses: Poses, tmp_path: Path) -> None:
+    calibration = armdyn.calibrate(arm, spoiled(poses))
+    text = calibration.report(tmp_path / "c.html").read_text()
+    assert "Calibrated: frames and deflections are written." in text
+    assert "Pose 18 (counted from 1) disagrees with the others." in text
+    assert f"{1e3 * calibration.held_out.full.mean:.3g}" in text
+    assert text.count("<svg") == 1
+    assert 'src="http' not in text
+    assert "<script" not in text
+    assert "Calibrated" in calibration._repr_html_()
+
+
+def test_the_command_writes_and_names_mistakes(arm: Arm, poses: Poses, tmp_path: Path) -> None:
+    for name, q in (("good", poses.q), ("bad", np.degrees(poses.q))):
+        names = ",".join([f"q{k + 1}" for k in range(6)] + [f"{a}{m}" for m in (1, 2, 3) for a in "xyz"])
+        table = np.column_stack([q, poses.points.reshape(len(q), -1)])
+        np.savetxt(tmp_path / f"{name}.csv", table, delimiter=",", header=names, comments="")
+    out, offsets = tmp_path / "c.urdf", tmp_path / "o.yaml"
+    files = ["--out", str(out), "--offsets", str(offsets)]
+    done = CliRunner().invoke(app, ["calibrate", "puma560", str(tmp_path / "good.csv"), *files])
+    assert done.exit_code == 0
+    assert "full model" in done.stdout
+    assert "Calibrated" in done.stdout
+    assert armdyn.load(out).deflection.any()
+    assert len(offsets.read_text().splitlines()) == 7
+    done = CliRunner().invoke(app, ["calibrate", "puma560", str(tmp_path / "bad.csv")])
+    assert done.exit_code != 0
+    assert "joint positions are in degrees" in str(done.exception)
