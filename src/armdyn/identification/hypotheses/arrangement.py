@@ -36,11 +36,14 @@ DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by w
 SLOW_SPEED = 0.25  # share of a joint's rms speed up to which motion is slow
 HELD_SPEED = 0.05  # share of the fastest joint's rms speed up to which a joint is held rather than moved
 
+TURNS_RAD = (np.pi / 2, -np.pi / 2, np.pi)  # by which zeros of joints differ between descriptions
+
 QUESTIONS = {
     "sign": "sign of its torque or position reversed?",
     "axis": "does the joint turn the other way than described?",
     "exchange": "columns shuffled?",
-    "gravity": "is the arm mounted as described?",
+    "gravity": "is the arm mounted as described, and gravity in its torques?",
+    "zero": "is the zero of the joint the one that is described?",
 }
 
 
@@ -60,10 +63,10 @@ class Tried(NamedTuple):
 def arrangement(trial: Trial) -> list[Finding]:
     """What speaks against the columns being what they are called."""
     poor = bool((trial.shares > POOR_FIT).any())
-    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial)] if poor else []
+    tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial), *_turns(trial)] if poor else []
     good = [
         a for a in tried
-        if a.gain > LEAST_GAIN and (a.own_fall >= LEAST_OWN_FALL or a.kind == "axis")
+        if a.gain > LEAST_GAIN and (a.own_fall >= LEAST_OWN_FALL or a.kind in ("axis", "zero"))
         and (a.fall > LEAST_FALL or (a.own_fall > MOVED_FALL and a.fall > 0.0))
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
@@ -282,6 +285,9 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
     size = float(np.linalg.norm(trial.arm.gravity))
     if size == 0 or trial.error < MISMOUNTED_ERROR:
         return
+    A = trial.with_own(trial.rigid(regressor=partial(regressor, replace(trial.arm, gravity=np.zeros(3)))))
+    gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
+    yield Tried("torques without gravity", "gravity", (), gain, fall, 0.0, LogCorrection(gravity=(0.0, 0.0, 0.0)))
     names = dict(zip("xyz", np.eye(3), strict=True))
     for said, axis in [(f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))]:
         if axis @ trial.arm.gravity > 0.9 * size:
@@ -290,6 +296,17 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
         gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
         correction = LogCorrection(gravity=tuple(size * axis))
         yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, correction)
+
+
+def _turns(trial: Trial) -> Iterator[Tried]:
+    """The zero of each joint a quarter or half turn off."""
+    for j, joint in enumerate(trial.arm.joints):
+        for off in TURNS_RAD if joint.kind == "revolute" else ():
+            e = off * (np.arange(trial.n) == j)
+            A = trial.with_own(trial.rigid(lambda q, qd, qdd, e=e: (q - e, qd, qdd)))  # type: ignore[misc]
+            told = _compare(trial, A, trial.tau, np.arange(trial.n), (j,))
+            said = f"the zero of {joint_name(trial.arm, j)} {np.degrees(-off):+.0f} degrees elsewhere"
+            yield Tried(said, "zero", (j,), *told, LogCorrection(zero=tuple(e)))
 
 
 def _foreign(trial: Trial) -> Iterator[Finding]:

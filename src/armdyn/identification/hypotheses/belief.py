@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
-from armdyn.identification.hypotheses.trial import Trial, positions
+from armdyn.identification.hypotheses.trial import System, Trial, positions
 from armdyn.spatial import inertia as inertial
 
 STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units
@@ -58,10 +58,16 @@ class Belief:
 
     def of(self, columns: NDArray) -> Probable:
         """Of other columns (N, n, c + OWN)."""
-        tau = self.trial.tau
-        G, h = self.trial.sums(columns, tau).normal(self.weights)
-        size = float(np.sum(tau**2, axis=0) @ self.weights**2)
-        several = [_Weighed(G, h, size, bodies, len(tau)) for bodies in self._bodies]
+        return self._of(self.trial.sums(columns, self.trial.tau), self.weights)
+
+    def of_gains(self, factors: NDArray) -> Probable:
+        """Of torques that were measured with factors (n,), noise included: they are divided by them."""
+        return self._of(self.trial.sums(self.trial.columns, self.trial.tau).rescaled(factors), self.weights * factors)
+
+    def _of(self, system: System, weights: NDArray) -> Probable:
+        G, h = system.normal(weights)
+        size = float(system.grams[:, -1, -1] @ weights**2)
+        several = [_Weighed(G, h, size, bodies, system.samples) for bodies in self._bodies]
         best = max(several, key=lambda weighed: weighed.best[0])
         return best.probable()
 

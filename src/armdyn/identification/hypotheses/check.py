@@ -16,7 +16,8 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
 from armdyn.identification.hypotheses import resemblance
 from armdyn.identification.hypotheses.arrangement import arrangement
-from armdyn.identification.hypotheses.faults import find_faults
+from armdyn.identification.hypotheses.belief import Belief
+from armdyn.identification.hypotheses.faults import find_faults, led_by_hand
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
     STILL_TRAVEL,
@@ -195,12 +196,15 @@ def _dynamics(seen: Seen) -> list[Finding]:
     arm, trial, found = seen.arm, seen.trial, list[Finding]()
     looked = [some for some in seen.looked if some.motions]
     if trial.usable:
+        belief = Belief(trial)
+        if led := list(led_by_hand(trial, belief)):
+            return led
         found += arrangement(trial)
         for k, some in enumerate(seen.looked):
             own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
             found += frozen_findings(trial, some.log, own)
         if all(f.level != "reject" for f in found):
-            found += find_faults(trial)
+            found += find_faults(trial, belief)
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in found):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
         samples = samples_of(_filter(*part) for part in parts)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
+from armdyn.identification.hypotheses.arrangement import TURNS_RAD
 from armdyn.identification.hypotheses.belief import Belief
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
@@ -22,7 +23,7 @@ from armdyn.model.arm import Arm
 
 DELAYS = (-0.15, -0.1, -0.06, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2)  # s
 SHORT_DELAYS = (-0.05, -0.03, -0.015, 0.015, 0.03, 0.04, 0.05)  # s: such ones are common, and the fit finds them
-PACES = (-1.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
+PACES = (-1.0, 0.0, 0.0625, 0.125, 0.25, 0.5, 2.0, 4.0, 8.0, 16.0)  # factors of gravity: squares of the clock's
 CLOCK_FACTOR = 3.3  # from which on it means that the clock is wrong
 DOUBLE_PACE_FACTOR = 4.0  # of inertia beside gravity, by a clock at double pace
 ODD_BODIES_GAIN = 30.0  # log-likelihood by which the bodies of another clock are more probable
@@ -33,6 +34,12 @@ ZEROS_BETWEEN_RAD = (0.05, 0.6)  # rad: the least and the largest that is told
 ZERO_ACCURACY_RAD = 2e-3  # rad, to which one that is told is refined
 STEP_PLACES = np.arange(0.15, 0.86, 0.05)  # where in a piece an offset may change
 SCALE_FACTOR = 1.25  # factor by which torques are out of proportion
+LED_GAIN, LED_RISE = 25.0, 0.1  # log evidence of statics alone, and rise of the error that they may cost
+LOG_GAINS = np.log([0.6, 0.77, 1.3, 1.7])  # of one drive, tried
+GAIN_STEP = 0.25  # between them
+SINGLE_SHARE = 0.9  # of the error that gains of all joints would explain, that of one must
+DRIVE_GAIN_EVIDENCE, LEAST_DRIVE_GAIN = 25.0, 1.1  # log evidence of a gain, and the least that is reported
+TURN_EVIDENCE = 25.0  # log evidence of a zero that is a quarter or half turn off
 SCALE_ROUNDS = 6  # in which factors of torques are found
 SCALE_RIDGE = 1e-3  # share of a square that keeps them finite
 
@@ -49,10 +56,74 @@ STEP_OWN_FALL = 0.14  # share of its joint's error that a step must explain
 CERTAIN_CLOCK = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
 
-def find_faults(trial: Trial) -> list[Finding]:
+def find_faults(trial: Trial, belief: Belief) -> list[Finding]:
     """Late torques, clocks, zeros, offsets that change, and torques out of proportion."""
-    belief = Belief(trial)
-    return [*late(trial), *clock(trial, belief), *step(trial), *proportion(trial), *zeros(trial, belief)]
+    rivals = [*clock(trial, belief), *gains(trial, belief), *zeros(trial, belief), *turns(trial, belief)]
+    # One fault explains what another would: the one whose corrected log is most probable is reported.
+    doubts = sorted((f for f in rivals if f.level != "note"), key=lambda f: -f.log_evidence)
+    chosen = doubts[:1] or rivals
+    return [*late(trial), *step(trial), *chosen]
+
+
+def gains(trial: Trial, belief: Belief) -> list[Finding]:
+    """Torques out of scale: that of one joint, if it explains nearly as much as gains of all joints would."""
+    every, single = list(proportion(trial, belief)), list(drive_gain(trial, belief))
+    alone = not every or (single and single[0].error_reduction > SINGLE_SHARE * every[0].error_reduction)
+    return single if alone else every
+
+
+def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
+    """Torques that positions alone explain: no inertia and no friction are in them, though joints accelerate.
+
+    Bodies that weigh something resist acceleration. The evidence of statics alone is compared with that of bodies
+    whose weights and inertias belong together, and with friction.
+    """
+    still = trial.rigid(lambda q, qd, qdd: (q, 0 * qd, 0 * qdd))
+    if np.abs(still).max() < 1e-6 * np.abs(trial.columns).max():
+        return
+    own = np.zeros_like(trial.own)
+    own[:, :, 2] = trial.own[:, :, 2]  # offsets
+    columns = trial.with_own(still, own)
+    gain = belief.of(columns).logarithm - belief.now.logarithm
+    rise = -trial.fall(trial.fitted(columns, trial.tau, 2).residual)
+    if gain > LED_GAIN and rise < LED_RISE:
+        text = (
+            f"positions alone explain the torques, more probably than bodies and friction by a factor of e^{gain:.0f}, "
+            "though joints accelerate: was the arm led by hand under gravity compensation, or are these computed "
+            "gravity torques?"
+        )
+        hint = "log a motion that the drives make, with the torques that they exert"
+        yield Finding("warn", text, FindingKind.LED_BY_HAND, (), gain, -rise, hint=hint)
+
+
+def drive_gain(trial: Trial, belief: Belief) -> Iterator[Finding]:
+    """The torque of one joint out of scale, told by bodies that others confirm: the described ones, if plausible."""
+    if trial.arm.coupling is not None:
+        return
+
+    def gain(j: int, logarithm: float) -> float:
+        factors = np.where(np.arange(trial.n) == j, np.exp(logarithm), 1.0)
+        return float(belief.of_gains(factors).logarithm - belief.now.logarithm)
+
+    tried = {(j, x): gain(j, x) for j in range(trial.n) for x in LOG_GAINS}
+    j, x = max(tried, key=lambda key: tried[key])
+    if tried[j, x] < DRIVE_GAIN_EVIDENCE:
+        return
+    from scipy.optimize import minimize_scalar
+
+    ends = (x - GAIN_STEP, x + GAIN_STEP)
+    found = minimize_scalar(lambda x: -gain(j, x), bounds=ends, method="bounded", options=dict(xatol=0.01))
+    factor = float(np.exp(found.x))
+    if max(factor, 1 / factor) < LEAST_DRIVE_GAIN:
+        return
+    factors = np.where(np.arange(trial.n) == j, factor, 1.0)
+    fall = trial.fall(trial.fitted(trial.columns, trial.tau / factors, 2).residual * factors)
+    correction = LogCorrection(drive_gain=tuple(1 / factors))
+    text = (
+        f"the torque of {joint_name(trial.arm, j)} seems {factor:.3g} times as large as the others say: divided by "
+        f"that, the torques would be more probable by a factor of e^{-found.fun:.0f}; is the gain of its drive right?"
+    )
+    yield Finding("warn", text, FindingKind.GAIN, (j,), float(-found.fun), fall, correction, factor)
 
 
 def late(trial: Trial) -> Iterator[Finding]:
@@ -99,16 +170,21 @@ def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
     gain, fall = tried[best]
     near = max(0.0, *(tried[pace][0] for pace in TOLERATED_FACTORS))
     sure = gain > CERTAIN_CLOCK.gain and fall > CERTAIN_CLOCK.fall
-    if best < 0 and sure:
+    evidence = belief.of(trial.with_own(rigid + (best - 1) * still)).logarithm - belief.now.logarithm if sure else gain
+    if best == 0 and sure:
+        text = f"torques without gravity would be explained far better (error {fall:.0%} less): was gravity subtracted?"
+        none = LogCorrection(gravity=(0.0, 0.0, 0.0))
+        yield Finding("reject", text, FindingKind.GRAVITY, (), evidence, fall, none, 0.0)
+    elif best < 0 and sure:
         text = f"gravity the other way would explain the torques far better (error {fall:.0%} less): does the arm hang?"
         up = LogCorrection(gravity=tuple(0.0 - trial.arm.gravity))
-        yield Finding("reject", text, FindingKind.GRAVITY, (), gain, fall, up, best)
-    elif max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
+        yield Finding("reject", text, FindingKind.GRAVITY, (), evidence, fall, up, best)
+    elif best > 0 and max(best, 1 / best) >= CLOCK_FACTOR and gain > near + CLOCK.gain and fall > CLOCK.fall:
         text = (
             f"the motion would fit the torques if it were {_times(np.sqrt(best))} (error {fall:.0%} less): times or "
             "stamps at another pace?"
         )
-        yield _time_scale("reject" if sure else "warn", text, gain, fall, np.sqrt(best))
+        yield _time_scale("reject" if sure else "warn", text, evidence, fall, np.sqrt(best))
     else:
         odd = {
             pace: belief.of(trial.with_own(rigid + (pace - 1) * still)).logarithm
@@ -169,7 +245,7 @@ def _sprung(trial: Trial, j: int) -> float:
     return max(trial.added(C)[0].gain, 0.0)
 
 
-def proportion(trial: Trial) -> Iterator[Finding]:
+def proportion(trial: Trial, belief: Belief) -> Iterator[Finding]:
     """Torques that are not in proportion to one another, as amperes of unlike drives are not.
 
     Drives that move several joints are left alone: their rotors and friction act on joints that the trial does not
@@ -189,7 +265,8 @@ def proportion(trial: Trial) -> Iterator[Finding]:
             "share a drive?"
         )
         correction = LogCorrection(drive_gain=tuple(1 / factors))
-        yield Finding("warn", text, FindingKind.GAIN, (j,), gain, fall, correction, float(factors[j]))
+        evidence = float(belief.of_gains(factors).logarithm - belief.now.logarithm)
+        yield Finding("warn", text, FindingKind.GAIN, (j,), evidence, fall, correction, float(factors[j]))
 
 
 def _factors(trial: Trial) -> NDArray:
@@ -246,6 +323,21 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     parts = [f"right to {', '.join(seen)}"] if seen else []
     parts += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
     yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)
+
+
+def turns(trial: Trial, belief: Belief) -> Iterator[Finding]:
+    """The zero of a joint a quarter or half turn off, where bodies make up for it and only their oddity tells."""
+    turning = [j for j, joint in enumerate(trial.arm.joints) if joint.kind == "revolute"]
+    tried = {(j, off): _Zero(trial, belief, j).gain(off) for j in turning for off in TURNS_RAD}
+    j, off = max(tried, key=lambda key: tried[key], default=(0, 0.0))
+    if tried.get((j, off), 0.0) > TURN_EVIDENCE:
+        gain, fall = tried[j, off], _Zero(trial, belief, j).fall(off)
+        correction = LogCorrection(zero=tuple(off * (np.arange(trial.n) == j)))
+        text = (
+            f"the zero of {joint_name(trial.arm, j)} seems {np.degrees(off):+.0f} degrees off: corrected, the torques "
+            f"would be more probable by a factor of e^{gain:.0f}; is it the zero that is described?"
+        )
+        yield Finding("warn", text, FindingKind.ZERO, (j,), gain, fall, correction, off)
 
 
 def _slope(trial: Trial, arm: Arm, j: int) -> NDArray:

@@ -1,0 +1,89 @@
+"""Inject a fault, find it with its joints, apply its correction: the log is clean again."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn.identification import Finding, LogCorrection
+from armdyn.identification.logs.log import Log
+
+
+def exchanged(log: Log) -> Log:
+    return dataclasses.replace(log, tau=log.tau[:, [0, 2, 1, 3, 4, 5]])
+
+
+def scaled(log: Log, joint: int, factor: float) -> Log:
+    return dataclasses.replace(log, tau=log.tau * np.where(np.arange(log.n) == joint, factor, 1.0))
+
+
+def turned(log: Log, joint: int, angle: float) -> Log:
+    return dataclasses.replace(log, q=log.q + angle * (np.arange(log.n) == joint))
+
+
+FAULTS = {
+    "sign": (lambda log: scaled(log, 2, -1.0), (2,)),
+    "exchange": (exchanged, (1, 2)),
+    "gain": (lambda log: scaled(log, 1, 1.3), (1,)),
+    "zero of a quarter turn": (lambda log: turned(log, 1, np.pi / 2), (1,)),
+    "zero of a half turn": (lambda log: turned(log, 2, np.pi), (2,)),
+    "zero": (lambda log: turned(log, 1, 0.2), (1,)),
+    "delay": (lambda log: log.corrected(LogCorrection(delay=-0.1)), ()),
+    "time_scale": (lambda log: dataclasses.replace(log, t=3.0 * log.t), ()),
+}
+
+
+def doubts(arm, log: Log) -> list[Finding]:
+    return [f for f in armdyn.check_log(arm, log).findings if f.level != "note"]
+
+
+@pytest.fixture(scope="module")
+def log(puma, make_log):
+    return make_log(puma)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_correction_cleans_the_log(puma, log, fault):
+    spoil, joints = FAULTS[fault]
+    assert doubts(puma, log) == []
+    spoilt = spoil(log)
+    (found, *others) = doubts(puma, spoilt)
+    assert found.kind == fault.split()[0]
+    assert found.joints == joints
+    assert found.log_evidence > 15
+    assert doubts(puma, spoilt.corrected(found.correction)) == [], others
+
+
+def test_gravity_that_was_subtracted(puma, log):
+    spoilt = dataclasses.replace(log, tau=log.tau - armdyn.gravity_torque(puma, log.q))
+    (found,) = doubts(puma, spoilt)
+    assert found.kind == "gravity"
+    assert found.correction == LogCorrection(gravity=(0, 0, 0))
+    assert doubts(found.correction.arm(puma), spoilt) == []
+
+
+def test_an_arm_that_hangs(puma, log):
+    described = puma.with_gravity(-puma.gravity)
+    (found, *_) = doubts(described, log)
+    assert found.kind == "gravity"
+    assert doubts(found.correction.arm(described), log) == []
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_led_by_hand(puma, log, known):
+    """Gravity torques, and neither inertia nor friction, while joints accelerate."""
+    tau = armdyn.gravity_torque(puma, log.q)
+    tau += 0.002 * tau.std(axis=0).max() * np.random.default_rng(0).normal(size=tau.shape)
+    arm = puma if known else puma.with_theta(np.full_like(puma.theta, np.nan))
+    kinds = {f.kind for f in doubts(arm, dataclasses.replace(log, tau=tau))}
+    assert "led_by_hand" in kinds
+
+
+def test_rejected_logs_tell_their_findings(puma, log):
+    with pytest.raises(armdyn.errors.DataError) as rejected:
+        armdyn.identify(puma, scaled(log, 2, -1.0))
+    (found,) = (f for f in rejected.value.findings if f.level == "reject")
+    assert (found.kind, found.joints) == ("sign", (2,))
