@@ -29,7 +29,7 @@ MOVED_FALL = 0.35  # fall of what the moved joints leave, where their torques ar
 # whose axis is turned need not be, for others feel it too.
 LEAST_OWN_FALL = 0.0
 REJECTED_ERROR, WARNED_ERROR = 0.5, 0.25  # share of all torques that no parameters explain
-MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise
+MISMOUNTED_ERROR = 0.05  # least error of a log of an arm that is mounted otherwise, or whose zeros are turned
 MOST_PAIRS = 10
 FRICTION_COLUMNS = (0, 1, 4)  # of a joint's own: not offset and rotor
 DRIVING_WORK = 0.02  # work of friction over torque times speed, below zero by which it drives
@@ -301,7 +301,7 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
 def _turns(trial: Trial) -> Iterator[Tried]:
     """The zero of each joint a quarter or half turn off."""
     for j, joint in enumerate(trial.arm.joints):
-        for off in TURNS_RAD if joint.kind == "revolute" else ():
+        for off in TURNS_RAD if joint.kind == "revolute" and trial.error > MISMOUNTED_ERROR else ():
             e = off * (np.arange(trial.n) == j)
             A = trial.with_own(trial.rigid(lambda q, qd, qdd, e=e: (q - e, qd, qdd)))  # type: ignore[misc]
             told = _compare(trial, A, trial.tau, np.arange(trial.n), (j,))

@@ -328,10 +328,19 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
 def turns(trial: Trial, belief: Belief) -> Iterator[Finding]:
     """The zero of a joint a quarter or half turn off, where bodies make up for it and only their oddity tells."""
     turning = [j for j, joint in enumerate(trial.arm.joints) if joint.kind == "revolute"]
-    tried = {(j, off): _Zero(trial, belief, j).gain(off) for j in turning for off in TURNS_RAD}
-    j, off = max(tried, key=lambda key: tried[key], default=(0, 0.0))
-    if tried.get((j, off), 0.0) > TURN_EVIDENCE:
-        gain, fall = tried[j, off], _Zero(trial, belief, j).fall(off)
+    if not turning:
+        return
+    # Screened by columns without low-pass, which are made in no time.
+    joint = np.arange(trial.n)
+    screened = {(j, off): belief.of(trial.with_own(trial.sampled(off * (joint == j)))).logarithm
+                for j in turning for off in TURNS_RAD}  # fmt: skip
+    now = belief.of(trial.with_own(trial.sampled(0.0 * joint))).logarithm
+    j, off = max(screened, key=lambda key: screened[key])
+    if screened[j, off] - now < TURN_EVIDENCE / 2:
+        return
+    zero = _Zero(trial, belief, j)
+    if (gain := zero.gain(off)) > TURN_EVIDENCE:
+        fall = zero.fall(off)
         correction = LogCorrection(zero=tuple(off * (np.arange(trial.n) == j)))
         text = (
             f"the zero of {joint_name(trial.arm, j)} seems {np.degrees(off):+.0f} degrees off: corrected, the torques "

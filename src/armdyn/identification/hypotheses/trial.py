@@ -149,6 +149,11 @@ class Trial:
             made.append(_filter(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
         return np.concatenate(made)
 
+    def sampled(self, shift: NDArray) -> NDArray:
+        """Columns (N, n, c) of the links at the samples that are kept, without low-pass, at positions less by (n,)."""
+        motions = ((_cut(p, p.q) - shift, _cut(p, p.qd), _cut(p, p.qdd)) for p in self.parts)
+        return np.concatenate([shaft_rows(self.arm, np.asarray(self.base.regressor(*motion))) for motion in motions])
+
     def along(self, torque: Callable[[_Thin], NDArray]) -> NDArray:
         """Some column (N, n) of the joints that is told by the motion."""
         return np.concatenate([_filter(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
