@@ -29,6 +29,8 @@ MEANING = (
 )
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
+# Words in the table for laws that ran to their end and do not count.
+FAILURES = {"far": "lost the motion", "rough": "rough torques"}
 # Bars of the picture: label, field of the row, form of the number.
 BARS = (
     ("final RMS error [rad or m]", "final_rms", ".2g"),
@@ -82,7 +84,7 @@ def rows(comparison: Comparison) -> str:
                 _short(row.jump, 2),
                 _short(place.crossover, 2),
                 *([_short(row.parameter_error, 2)] if learns else []),
-                row.note,
+                row.note or FAILURES.get(place.failure, ""),
             )
             for place in comparison.ranking.standings
             for row in [place.row]
