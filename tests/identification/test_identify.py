@@ -175,6 +175,17 @@ def test_rotors_that_nobody_mentioned_are_suspected(make_log):
     assert fit.drive.inertia[1] > 1.0
 
 
+def test_what_logs_do_not_determine_stays_as_described(make_log):
+    """Torques do not tell masses of single links of a UR5e: with the right description these stay what they were."""
+    arm = armdyn.arms.ur5e()
+    fit = armdyn.identify(arm, make_log(arm, noise=0.05))
+    before, after = arm.theta[::10], fit.arm.theta[::10]
+    assert abs(after.sum() / before.sum() - 1) < 0.1
+    assert np.abs(after - before).max() < 0.08 * before.sum()
+    without = armdyn.identify(arm, make_log(arm, noise=0.05), prior=0.0)
+    assert np.abs(without.arm.theta[::10] - before).max() > np.abs(after - before).max()
+
+
 class TestStructure:
     def test_load_and_the_friction_curve_are_found(self, make_log):
         plain = armdyn.arms.planar2()

@@ -166,7 +166,7 @@ def identify(
         options = Options(_kinds(base, terms, friction, rotors, springs), own, prior, choosing)
         choice = choose(base, given, filters, balanced, options)
         tell(0.6, "fitting physically consistent bodies")
-        found = estimate(choice, masses)
+        found = estimate(choice, masses, prior != 0)
         tell(0.8, "judging")
         fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.kinds), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))

@@ -17,7 +17,7 @@ from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, Prior
+from armdyn.identification.fit.prior import NO_PRIOR, Prior, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
@@ -56,14 +56,16 @@ class Estimate(NamedTuple):
         return 0.5 if self.price < COSTLY_PRICE else 1.0
 
 
-def estimate(choice: Choice, masses: MassBounds | None = None) -> Estimate:
-    """Minimum bodies near the belief's centre with the joint terms chosen.
+def estimate(choice: Choice, masses: MassBounds | None = None, described: bool = True) -> Estimate:
+    """Physically consistent bodies with the joint terms chosen, of those that fit alike the nearest to the description.
+
+    What the logs do not determine stays as described, unless the description is not to be used or not of bodies.
 
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
     free = choice.model
     equations = _with_whole_loads(choice, free)
-    problem = _lift(choice, equations, masses)
+    problem = _lift(choice, equations, masses, described)
     blocks = np.arange(len(equations.logs))
     found = problem.fit(blocks >= 0)
     n, base = choice.base.source.n, choice.base
@@ -137,22 +139,24 @@ def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
     return np.array(errors)
 
 
-def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _Lift:
+def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, described: bool) -> _Lift:
     base, used = choice.base, np.flatnonzero(choice.used)
     terms = used[used >= base.count] - base.count
     links, lumped = inertial.SIZE * base.source.n, base.source.n if base.joint_terms else 0
     lift = np.zeros((len(used), links + lumped + len(terms)))
     lift[: base.count, : links + lumped] = base.P
     lift[base.count :, links + lumped :] = np.eye(len(terms))
-    precision, centre = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
-    bodies = links + lumped
-    precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
-    if choice.described:
-        centre[:links] = choice.prior.theta
-        inertias = [joint.drive.reflected_inertia for joint in base.source.joints]
-        centre[links:bodies] = inertias[:lumped]
-    k = np.arange(bodies, len(centre))
-    precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
+    prior = _prior(choice, described)
+    if prior.known:
+        # What base parameters are believed to be: the bodies behind them stay nearest to the description.
+        believed = lift.T @ choice.found.precision[np.ix_(used, used)]
+        precision, pull = believed @ lift, believed @ choice.belief.centre[used]
+    else:
+        precision, pull = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
+        bodies = links + lumped
+        precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
+        k = np.arange(bodies, len(precision))
+        precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
     kinds = [TERMS[term % len(TERMS)] for term in terms]
     positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
@@ -164,15 +168,17 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None) -> _L
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, lift, folds, precision, precision @ centre, _stand_in(choice), start, positive,
+        equations, used, lift, folds, precision, pull, prior, start, positive,
         bounds, masses,
     )  # fmt: skip
 
 
-def _stand_in(choice: Choice) -> Prior:
-    """Bodies from which possible ones are approached: those described, or generic ones as heavy as the fit has them."""
+def _prior(choice: Choice, described: bool) -> Prior:
+    """Bodies to stay near to: those described where they can be bodies, else generic ones as heavy as the fit's."""
     if choice.described:
         return choice.prior
+    if described and not why_no_prior(choice.base.source):
+        return Prior.of(choice.base.source)
     mass = float(np.clip(1 / np.sqrt(choice.strength), 1e-3, 1e3))
     return Prior(choice.prior.bodies * mass, choice.prior.theta * mass, False)
 
