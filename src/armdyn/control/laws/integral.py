@@ -31,7 +31,7 @@ class Integral(Wrapped):
     limit : array_like, shape (..., n), optional
         Largest torques; default the joints' effort limits.
     unwind : array_like, shape (..., n)
-        Rate at which a limited joint's integral yields [1/s].
+        Rate at which a limited joint's integral yields [1/s]; at most once a period in full.
     """
 
     own_shapes: ClassVar = {"ki": "n", "unwind": "n", "limit": "n"}
@@ -55,7 +55,7 @@ class Integral(Wrapped):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample: u = tau + integral within limits, d integral / dt = ki (q_ref - q) + unwind (limited - u).
 
-        The second term is solved exactly over the period.
+        By Euler's rule, the second term at most in full.
         """
         tau, after = self.inner(params, state, q, qd, ref, dt)
         u, limit = tau + state["integral"], params["limit"]
@@ -71,7 +71,7 @@ class Integral(Wrapped):
     @staticmethod
     def _yielding(params: Values, dt: Any) -> Any:
         """Part of the torque beyond a limit that the integral gives up in a period."""
-        return 1 - ca.exp(-params["unwind"] * dt)
+        return ca.fmin(params["unwind"] * dt, 1)
 
 
 def pid(
