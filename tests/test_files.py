@@ -5,14 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import struct
 import subprocess
 import sys
 import time
+import zipfile
 
 import pytest
 
+import armdyn
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import parse_json, read_bytes, read_text, write_whole
+from armdyn.files import parse_json, read_arrays, read_bytes, read_text, write_whole
 
 pytestmark = pytest.mark.smoke
 posix = pytest.mark.skipif(os.name != "posix", reason="needs the pipes, devices, links and modes of Unix")
@@ -146,3 +149,32 @@ def test_a_folder_is_not_replaced(tmp_path):
     (tmp_path / "folder").mkdir()
     with pytest.raises(OSError, match="Is a directory"):
         write_whole(tmp_path / "folder", "text")
+
+
+def zipped(path, members):
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in members:
+            archive.writestr(name, data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("members", "message"),
+    [
+        ([(f"a{k}.npy", b"") for k in range(10_001)], "10001 arrays, more than the 10000 allowed"),
+        ([("t", b"no array")], "'t' in it is no NumPy array"),
+        ([("t.npy", b"\x93NUMPY\x02\0" + struct.pack("<I", 20_000) + b"(" * 20_000)], "cannot be read as NumPy arrays"),
+    ],
+)
+def test_hostile_archives_end_in_one_sentence(tmp_path, members, message):
+    with pytest.raises(ReadError, match=message) as error:
+        read_arrays(zipped(tmp_path / "a.npz", members))
+    assert "\n" not in str(error.value)
+
+
+def test_tables_of_very_many_columns_are_rejected(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({f"q{k}": [0.0] for k in range(10_001)}), tmp_path / "a.parquet")
+    with pytest.raises(ReadError, match="10001 columns, more than the 10000 allowed"):
+        armdyn.read_log(tmp_path / "a.parquet", armdyn.arms.planar2())

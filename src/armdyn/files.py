@@ -24,6 +24,8 @@ LARGEST_TEXT_BYTES = 50_000_000
 # signals, which are noisy, shrink to a half or a tenth.
 LARGE_ARCHIVE_BYTES = 100_000_000
 LARGEST_PACKING_RATIO = 200
+# Arrays or columns of one file; a hundred joints have some hundreds, and readers take time by the square of many more.
+MOST_COLUMNS = 10_000
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
 LARGEST_TABLE_BYTES = 20_000_000_000
 BYTES_BETWEEN_SYNCS = 50_000_000  # that a growing file sends to the disk at once
@@ -109,15 +111,19 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     try:
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
+        reject_many(path, len(entries), "arrays")
         reject_bomb(path, sum(e.compress_size for e in entries), sum(e.file_size for e in entries))
         with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
+            arrays = {name: file[name] for name in file.files}
+        if others := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
+            raise ReadError(f"{path}: '{others[0]:.80}' in it is no NumPy array")
+        return arrays
     except ReadError:
         raise
     except OSError as error:
         raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
     except Exception as error:  # zipfile, zlib and NumPy each have their own complaints
-        raise ReadError(f"{path}: cannot be read as NumPy arrays ({error})") from None
+        raise ReadError(f"{path}: cannot be read as NumPy arrays ({' '.join(str(error).split())})") from None
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> Path:
@@ -134,6 +140,12 @@ def write_figure(path: str | os.PathLike[str], figure: Any, **options: Any) -> P
     stream = io.BytesIO()
     figure.savefig(stream, format=Path(path).suffix.lower().lstrip("."), **options)
     return write_whole(path, stream.getvalue())
+
+
+def reject_many(path: str | os.PathLike[str], count: int, what: str) -> None:
+    """Raise if a file has more arrays or columns than the log of any robot."""
+    if count > MOST_COLUMNS:
+        raise ReadError(f"{path}: {count} {what}, more than the {MOST_COLUMNS} allowed; keep those of the robot")
 
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
-from armdyn.files import read_arrays, reject_bomb
+from armdyn.files import read_arrays, reject_bomb, reject_many
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import FEWEST_SAMPLES
 from armdyn.identification.logs.parquet_footer import count_values
@@ -175,6 +175,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
         # Equal values are only counted in it: there may be far more than bytes, in lists more than rows.
         reject_bomb(path, path.stat().st_size, count_values(path) * np.dtype(float).itemsize)
         schema = parquet.read_schema(path)
+        reject_many(path, len(schema.names), "columns")
         texts = [field.name for field in schema if str(field.type) in TEXTS]  # say nothing, and may be of any length
         table = parquet.read_table(path, columns=[name for name in schema.names if name not in texts])
         found = {name: _numbers(table[name], name, path) for name in table.column_names}
