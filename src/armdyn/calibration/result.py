@@ -156,6 +156,9 @@ class Calibration(Reported, Frozen):
         ]
         if still:
             found.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")
+        lengths = self.deviations["translation"]
+        if lengths > LARGE_LENGTHS:
+            found.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?")
         if self.poses.n_markers > 1:
             s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
             if s[1] < COLLINEAR_SHARE * s[0]:
@@ -285,4 +288,5 @@ class Calibration(Reported, Frozen):
 
 
 STILL = 1e-3  # rad or m: a joint that stays within did not move
+LARGE_LENGTHS = 1.5e-3  # m: deviation of frames; industrial arms have a fifth of it
 COLLINEAR_SHARE = 0.02  # width over length of the markers' arrangement
