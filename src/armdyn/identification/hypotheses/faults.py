@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.identification.hypotheses.arrangement import TURNS_RAD
+from armdyn.identification.hypotheses.arrangement import TURNS_RAD, WARNED_ERROR
 from armdyn.identification.hypotheses.belief import Belief
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
@@ -86,7 +86,7 @@ def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
     columns = trial.with_own(still, own)
     gain = belief.of(columns).logarithm - belief.now.logarithm
     rise = -trial.fall(trial.fitted(columns, trial.tau, 2).residual)
-    if gain > LED_GAIN and rise < LED_RISE:
+    if gain > LED_GAIN and rise < LED_RISE and trial.error < WARNED_ERROR:  # noise is explained by nothing
         text = (
             f"positions alone explain the torques, more probably than bodies and friction by a factor of e^{gain:.0f}, "
             "though joints accelerate: was the arm led by hand under gravity compensation, or are these computed "
