@@ -85,7 +85,7 @@ def identify(
         All dynamics; or gravity alone, from poses held still (which are averaged) or, together with friction, from
         slow motion both ways.
     friction : {"auto", "simple"}
-        Choose terms by held-out error, or viscous, Coulomb and offset for every joint.
+        A dictionary of terms weighed by the evidence, or viscous, Coulomb and offset for every joint.
     springs : bool, optional
         Whether joints may have springs to ground (hoses); on other arms they would be mistaken for gravity. Default:
         if the arm's description has any.
@@ -106,7 +106,7 @@ def identify(
     band : float, optional
         Corner of the low-pass on both sides of the equations [Hz]; default 5.
     cutoff : float, optional
-        Corner of the low-pass on positions [Hz]; default 10, or 5 where that lowers the held-out error.
+        Corner of the low-pass on positions [Hz]; default 10.
     method : {"auto", "butterworth", "kalman", "savgol", "spline"}
         How positions are differentiated; "auto" is "butterworth", or measured velocities where these are better.
     form : {"torque", "filtered", "energy"}

@@ -41,7 +41,7 @@ def identify(
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
     ] = False,
     friction: Annotated[
-        str, typer.Option(help="auto: terms by held-out error; simple: viscous, Coulomb, offset.")
+        str, typer.Option(help="auto: a dictionary of terms, weighed by the evidence; simple: viscous, Coulomb, offset.")
     ] = "auto",
     rotors: Annotated[
         bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default: found.")
@@ -62,7 +62,7 @@ def identify(
     ] = None,
     band: Annotated[float | None, typer.Option(help="Low-pass on torques and regressor [Hz]; default 5.")] = None,
     cutoff: Annotated[
-        float | None, typer.Option(help="Low-pass on positions [Hz]; default 10, or 5 by held-out error.")
+        float | None, typer.Option(help="Low-pass on positions [Hz]; default 10.")
     ] = None,
     method: Annotated[
         str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")
@@ -163,8 +163,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        known = f"those written are nearest to {fit.centre} (--mass bounds their sum)"
-        print(f"torques do not determine masses of single links; {known}")
+        print("torques do not determine masses of single links (--mass bounds their sum)")
     if step := next_step(fit):
         print(f"next: {step}")
     if command := step_command(fit, out):
