@@ -41,7 +41,7 @@ def identify(
         bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
     ] = False,
     friction: Annotated[
-        str, typer.Option(help="auto: a dictionary of terms, weighed by the evidence; simple: viscous, Coulomb, offset.")
+        str, typer.Option(help="auto: a dictionary of terms weighed by evidence; simple: viscous, Coulomb, offset.")
     ] = "auto",
     rotors: Annotated[
         bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default: found.")
@@ -61,9 +61,7 @@ def identify(
         tuple[float, float] | None, typer.Option(help="Least and most that all moving links weigh together [kg].")
     ] = None,
     band: Annotated[float | None, typer.Option(help="Low-pass on torques and regressor [Hz]; default 5.")] = None,
-    cutoff: Annotated[
-        float | None, typer.Option(help="Low-pass on positions [Hz]; default 10.")
-    ] = None,
+    cutoff: Annotated[float | None, typer.Option(help="Low-pass on positions [Hz]; default 10.")] = None,
     method: Annotated[
         str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")
     ] = "auto",
