@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.identification.hypotheses.arrangement import TURNS_RAD, WARNED_ERROR
+from armdyn.identification.hypotheses.arrangement import REJECTED_ERROR, TURNS_RAD
 from armdyn.identification.hypotheses.belief import Belief
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
@@ -39,7 +39,7 @@ LOG_GAINS = np.log([0.6, 0.77, 1.3, 1.7])  # of one drive, tried
 GAIN_STEP = 0.25  # between them
 SINGLE_SHARE = 0.9  # of the error that gains of all joints would explain, that of one must
 DRIVE_GAIN_EVIDENCE, LEAST_DRIVE_GAIN = 25.0, 1.1  # log evidence of a gain, and the least that is reported
-TURN_EVIDENCE = 25.0  # log evidence of a zero that is a quarter or half turn off
+TURN_EVIDENCE = 40.0  # log evidence of a zero that is a quarter or half turn off
 SCALE_ROUNDS = 6  # in which factors of torques are found
 SCALE_RIDGE = 1e-3  # share of a square that keeps them finite
 
@@ -86,7 +86,7 @@ def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
     columns = trial.with_own(still, own)
     gain = belief.of(columns).logarithm - belief.now.logarithm
     rise = -trial.fall(trial.fitted(columns, trial.tau, 2).residual)
-    if gain > LED_GAIN and rise < LED_RISE and trial.error < WARNED_ERROR:  # noise is explained by nothing
+    if gain > LED_GAIN and rise < LED_RISE and trial.shares[np.argmax(trial.sizes)] < REJECTED_ERROR:
         text = (
             f"positions alone explain the torques, more probably than bodies and friction by a factor of e^{gain:.0f}, "
             "though joints accelerate: was the arm led by hand under gravity compensation, or are these computed "
