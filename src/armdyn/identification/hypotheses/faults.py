@@ -85,8 +85,10 @@ def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
     own[:, :, 2] = trial.own[:, :, 2]  # offsets
     columns = trial.with_own(still, own)
     gain = belief.of(columns).logarithm - belief.now.logarithm
-    rise = -trial.fall(trial.fitted(columns, trial.tau, 2).residual)
-    if gain > LED_GAIN and rise < LED_RISE and trial.shares[np.argmax(trial.sizes)] < REJECTED_ERROR:
+    residual = trial.fitted(columns, trial.tau, 2).residual
+    rise = -trial.fall(residual)
+    explained = np.linalg.norm(residual) < REJECTED_ERROR * np.linalg.norm(trial.tau)  # noise is not, by anything
+    if explained and gain > LED_GAIN and rise < LED_RISE:
         text = (
             f"positions alone explain the torques, more probably than bodies and friction by a factor of e^{gain:.0f}, "
             "though joints accelerate: was the arm led by hand under gravity compensation, or are these computed "
