@@ -30,7 +30,8 @@ def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
     assert pieces.structure == whole.structure
     # Each of three cuts loses 0.8 s of 60 s to the low-pass.
     assert np.all(np.abs(pieces.base.theta - whole.base.theta) < 1.5 * whole.base.std)
-    np.testing.assert_allclose(pieces.base.std, whole.base.std, rtol=0.3)
+    # Pieces have other blocks, and these may choose another least noise.
+    np.testing.assert_allclose(pieces.base.std, whole.base.std, rtol=0.4)
     assert max(pieces.rel_error, whole.rel_error) < 1e-3
 
 

@@ -36,7 +36,7 @@ from armdyn.identification.motion.track import Filters, Track, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-NOISE_FLOORS = (0.05, 0.02, 0.007, 0.002)  # least noise relative to torques: what models of most arms lack is the first
+NOISE_FLOORS = (0.1, 0.05, 0.02, 0.007, 0.002)  # least noise relative to torques; the next if blocks ask for it
 CLEARLY = 0.02  # share by which the held-out error must fall for a choice to be made
 AGAIN = 0.01  # for going further the same way, and by which it may rise where the description is believed instead
 DELAYS_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)
@@ -168,11 +168,8 @@ def choose(
 def _noise(choice: Choice) -> Choice:
     """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
     for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
-        before, start = choice, choice.found.strengths
         what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refit(replace(before, floor=floor), start), what, CLEARLY)
-        if choice.floor == before.floor:
-            break
+        choice = _better(choice, _refit(replace(choice, floor=floor), choice.found.strengths), what, CLEARLY)
     return choice
 
 
