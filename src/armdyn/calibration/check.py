@@ -100,8 +100,8 @@ def check_poses(arm: Arm, poses: Poses | str | os.PathLike[str], *, sisters: boo
     measured.require(arm)
     few = _sample(measured)
     first = rms = _start(arm, few).rms
-    found: list[PoseMistake] = []
-    while len(found) < MAX_MISTAKES:
+    mistakes: list[PoseMistake] = []
+    while len(mistakes) < MAX_MISTAKES:
         best, best_rms = None, MENDED_SHARE * rms
         for mistake in _hypotheses(arm, few):
             tried = _start(arm, mistake.mend(few)).rms
@@ -109,12 +109,12 @@ def check_poses(arm: Arm, poses: Poses | str | os.PathLike[str], *, sisters: boo
                 best, best_rms = mistake, tried
         if best is None:
             break
-        found.append(best._replace(rms=rms, mended_rms=best_rms))
+        mistakes.append(best._replace(rms=rms, mended_rms=best_rms))
         few, rms = best.mend(few), best_rms
-    if sisters and not found:
-        found += _other_arm(arm, few, rms)
-        rms = found[-1].mended_rms if found else rms
-    return PosesCheck(arm, measured, tuple(found), first, rms)
+    if sisters and not mistakes:
+        mistakes += _other_arm(arm, few, rms)
+        rms = mistakes[-1].mended_rms if mistakes else rms
+    return PosesCheck(arm, measured, tuple(mistakes), first, rms)
 
 
 def explain_misfit(arm: Arm, poses: Poses, start: Start) -> str:

@@ -53,8 +53,8 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
     typical = np.array([TYPICAL[name] for name in GROUPS])
     deviations = typical.copy()
     r = unknowns.residuals(state)
-    seen = np.isfinite(r)
-    counts = seen.sum(1)
+    is_measured = np.isfinite(r)
+    counts = is_measured.sum(1)
     share = np.minimum(1.0, BODY_FREEDOM / counts)
     freedom = counts * share
     noise = max(float(np.sqrt(np.nanmean(r**2))), QUIET_M)
@@ -62,7 +62,7 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
     while not settled and steps < MAX_STEPS:
         steps += 1
         r = np.nan_to_num(unknowns.residuals(state))
-        J = np.where(seen[..., None], unknowns.jacobian(state), 0.0)
+        J = np.where(is_measured[..., None], unknowns.jacobian(state), 0.0)
         size = share * np.sum(r**2, axis=1)
         weights = (STUDENT + freedom) / (STUDENT + size / noise**2)
         precision = np.concatenate([np.zeros(unknowns.n_flat), deviations[groups] ** -2.0])

@@ -123,7 +123,7 @@ def predictive_noise(fit: EvidenceFit) -> float:
     unknowns, J, r = fit.unknowns, fit.jacobian, fit.residuals
     information = np.linalg.inv(fit.covariance)
     weights = fit.share * fit.weights / fit.noise**2
-    seen = np.isfinite(unknowns.residuals(fit.state))
+    is_measured = np.isfinite(unknowns.residuals(fit.state))
     order, folds = np.random.default_rng(0).permutation(len(r)), min(FOLDS, len(r))
     squares = []
     for k in range(folds):
@@ -133,7 +133,7 @@ def predictive_noise(fit: EvidenceFit) -> float:
         covariance = np.linalg.inv(information - pulled @ rows)
         left = r[out].ravel() + rows @ (covariance @ (pulled @ r[out].ravel()))
         variance = np.einsum("ap,pq,aq->a", rows, covariance, rows)
-        squares.append((left**2 / Z95**2 - variance)[seen[out].ravel()])
+        squares.append((left**2 / Z95**2 - variance)[is_measured[out].ravel()])
     return float(np.sqrt(max(np.quantile(np.concatenate(squares), 0.95), (0.1 * fit.noise) ** 2)))
 
 

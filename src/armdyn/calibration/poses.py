@@ -42,8 +42,10 @@ class Poses(Frozen):
             )
         points = None if self.points is None else _points(self.points, len(q), self.name)
         poses = None if self.poses is None else _poses(self.poses, len(q), self.name)
-        seen = np.isfinite(points).all(2).any(1) if points is not None else np.isfinite(np.asarray(poses)).all((1, 2))
-        keep = np.isfinite(q).all(1) & seen
+        is_measured = (
+            np.isfinite(points).all(2).any(1) if points is not None else np.isfinite(np.asarray(poses)).all((1, 2))
+        )
+        keep = np.isfinite(q).all(1) & is_measured
         notes = self.notes
         if not keep.all():
             dropped = ", ".join(str(k + 1) for k in np.flatnonzero(~keep)[:8])

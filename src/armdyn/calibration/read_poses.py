@@ -181,8 +181,8 @@ class _Table:
             self.factors[plain] = factor
 
     def take(self, name: str, factor: float) -> NDArray:
-        own = self.factors[name]
-        return self.columns[name] * (factor if own is None else own)
+        unit = self.factors[name]
+        return self.columns[name] * (factor if unit is None else unit)
 
     def joints(self, arm: Arm | None, slides: NDArray) -> NDArray:
         """Joint positions (K, n) by the arm's names, or q1..qn."""

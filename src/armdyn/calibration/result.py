@@ -148,22 +148,22 @@ class Calibration(Reported, Frozen):
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What to know of the poses: rows left out, joints that do not move, markers on one line."""
-        found = list(self.poses.notes)
+        notes = list(self.poses.notes)
         still = [
             name
             for name, span in zip(self.nominal.joint_names, np.ptp(self.poses.q, axis=0), strict=True)
             if span < STILL
         ]
         if still:
-            found.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")
+            notes.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")
         lengths = self.deviations["translation"]
         if lengths > LARGE_LENGTHS:
-            found.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?")
+            notes.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?")
         if self.poses.n_markers > 1:
             s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
             if s[1] < COLLINEAR_SHARE * s[0]:
-                found.append("the markers lie on one line: turns about it are not seen; mount one beside the line")
-        return tuple(found)
+                notes.append("the markers lie on one line: turns about it are not seen; mount one beside the line")
+        return tuple(notes)
 
     # -- what it is worth -------------------------------------------------------------------------------
 

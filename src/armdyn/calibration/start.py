@@ -61,9 +61,9 @@ def linear_start(tips: NDArray, points: NDArray) -> Start:
     for axis in range(3):
         rows[np.arange(len(k)), :, at + axis] = -R[:, :, axis]
     A = rows.reshape(-1, rows.shape[2])
-    seen = np.array(A)
-    seen[:, :9] = A[:, :9] @ np.kron(np.eye(3), np.eye(3) - thin.T @ thin)
-    x, _, rank, _ = np.linalg.lstsq(seen, t.ravel(), rcond=1e-9)
+    observed = np.array(A)
+    observed[:, :9] = A[:, :9] @ np.kron(np.eye(3), np.eye(3) - thin.T @ thin)
+    x, _, rank, _ = np.linalg.lstsq(observed, t.ravel(), rcond=1e-9)
     U, s, Vt = np.linalg.svd(x[:9].reshape(3, 3))
     mirrored = bool(np.linalg.det(U @ Vt) < 0 and s[2] > 0.5 * s[1])
     Q = U @ np.diag([1, 1, np.linalg.det(U @ Vt)]) @ Vt

@@ -103,11 +103,11 @@ class Unknowns:
     def start(self) -> tuple[State, Start]:
         """Base and tool of the arm as described, from linear equations; what is known replaces them."""
         tips = np.asarray(forward_kinematics(self.arm, self.poses.q))
-        found = linear_start(tips, as_points(self.poses))
-        tool = found.markers if self.poses.n_markers else tool_of(found.markers)
-        base = found.base if self.base is None else self.base
+        solution = linear_start(tips, as_points(self.poses))
+        tool = solution.markers if self.poses.n_markers else tool_of(solution.markers)
+        base = solution.base if self.base is None else self.base
         zero = np.zeros((self.arm.n, 6)), np.zeros(len(self.functions.joints))
-        return State(base, tool if self.tool is None else self.tool, *zero), found
+        return State(base, tool if self.tool is None else self.tool, *zero), solution
 
     def values(self, state: State) -> NDArray:
         """The numbers with a prior (p,)."""

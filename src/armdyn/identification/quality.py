@@ -7,7 +7,7 @@ of the parameters gives, which is about twice what comes true, it is
     expected = max(h, 0.77 sqrt(h b))
 
 On 22 tasks of measured arms it is 1.15 times what came true in the median and within a factor of two in 95 %; the bound
-held in all (`benchmarks/robots.py --only real`). The verdict follows from it and from findings:
+held in all (real tasks of `benchmarks/robots.py`). The verdict follows from it and from findings:
 
 * *not usable*: a finding rejects, or the expected error is `NOT_USABLE_ERROR` or more;
 * *usable with care*: a finding warns, or the expected error is above `CAREFUL_ERROR`;

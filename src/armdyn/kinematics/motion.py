@@ -116,11 +116,11 @@ def motions(arm: Arm, q: Symbol) -> list[Motion]:
 
 def path(joints: list[Motion], link: int) -> list[int]:
     """Return the joints that move a link, from the base outward."""
-    found = []
+    moving = []
     while link >= 0:
-        found.append(link)
+        moving.append(link)
         link = joints[link].parent
-    return found[::-1]
+    return moving[::-1]
 
 
 def ancestors(joints: list[Motion], link: int) -> Iterator[tuple[int, int]]:

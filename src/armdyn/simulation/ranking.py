@@ -101,12 +101,12 @@ class Ranking:
         if not self.valid:
             return [Sentence("bad", "No law follows the motion.")]
         best, *others = self.valid
-        told = f"{_capital(best.row.name)} ends nearest to the reference, {_distance(best, unit)}"
+        sentence = f"{_capital(best.row.name)} ends nearest to the reference, {_distance(best, unit)}"
         if others:
             worst = others[-1]
             factor = worst.error / max(best.error, 1e-300)
-            told += f"; {worst.row.name} is farthest, {_distance(worst, unit)} ({_times(factor)} times)"
-        parts = [Sentence("good", f"{told}.")]
+            sentence += f"; {worst.row.name} is farthest, {_distance(worst, unit)} ({_times(factor)} times)"
+        parts = [Sentence("good", f"{sentence}.")]
         if self.equal:
             names = ", ".join(place.row.name for place in self.equal)
             parts.append(Sentence("plain", f"As good within {AS_GOOD_RATIO - 1:.0%}: {names}."))
@@ -139,9 +139,9 @@ class Ranking:
             return [Sentence("plain", f"The laws are about equally fast: their torque loops cross over at {ends}.")]
         best = self.valid[0] if self.valid and self.valid[0] not in (slow, fast) else None
         own = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""
-        told = f"The laws are not equally fast: their torque loops cross over at {ends}{own}."
+        sentence = f"The laws are not equally fast: their torque loops cross over at {ends}{own}."
         price = "A faster loop has smaller errors, rougher torques and less room for delays and elastic joints."
-        return [Sentence("warn", f"{told} {price}")]
+        return [Sentence("warn", f"{sentence} {price}")]
 
 
 def failure_words(place: Standing) -> str:

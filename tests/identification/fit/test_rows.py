@@ -22,7 +22,8 @@ FILTERS = Filters(5.0, 20.0, "butterworth")
 
 
 def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
-    log = make_log(two, duration=60.0, noise=0.02)
+    # Noise at which both choose the same least noise: with less, blocks of pieces ask for a smaller one.
+    log = make_log(two, duration=60.0, noise=0.05)
     whole = armdyn.identify(two, log, band=5.0)
     monkeypatch.setattr(track, "PIECE_SAMPLES", 3000)
     pieces = armdyn.identify(two, log, band=5.0)
@@ -30,8 +31,7 @@ def test_a_log_in_pieces_gives_the_same_model(two, make_log, monkeypatch):
     assert pieces.structure == whole.structure
     # Each of three cuts loses 0.8 s of 60 s to the low-pass.
     assert np.all(np.abs(pieces.base.theta - whole.base.theta) < 1.5 * whole.base.std)
-    # Pieces have other blocks, and these may choose another least noise.
-    np.testing.assert_allclose(pieces.base.std, whole.base.std, rtol=0.4)
+    np.testing.assert_allclose(pieces.base.std, whole.base.std, rtol=0.3)
     assert max(pieces.rel_error, whole.rel_error) < 1e-3
 
 
