@@ -68,12 +68,14 @@ class Segment(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The file an arm was read from, and the chain that was asked for."""
+    """The file an arm was read from, and the chain or tree that was asked for."""
 
     path: Path
     base: str | None
     tip: str | None
     options: tuple[str, ...] = ()  # with which commands read the file as this arm was read
+    branches: str = "lump"
+    hold: tuple[tuple[str, float], ...] = ()  # positions of joints off the chain
 
 
 class Physical(NamedTuple):

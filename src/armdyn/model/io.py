@@ -37,10 +37,11 @@ def load(
         holds more than one.
     branches : "lump", "refuse" or "keep"
         What becomes of moving branches outside the chain: joints are frozen and their links counted in; raise; or
-        keep the whole tree. Without `tip`, a fork that is no hand at the end of a chain gives the whole tree of a
-        URDF in the first case too. See `read_urdf`.
+        keep the whole tree. Without `tip`, a fork that is no hand at the end of a chain gives the whole tree in the
+        first case too. See `read_urdf` and `read_mjcf`.
     hold : mapping of str to float
-        Positions at which joints outside the chain of a URDF are frozen, by name [rad or m]; others at zero.
+        Positions at which joints outside the chain are frozen, by name [rad or m]; others at zero, of an MJCF at their
+        initial positions.
     snap : float
         Turn frames that are within this angle [rad] of a right-angled one exactly there (URDFs
         often carry 1.5708 for pi/2), which makes kernels smaller. What was moved is reported as a
@@ -70,7 +71,8 @@ def load(
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
     options = [word for name, value in (args or {}).items() for word in ("--xacro-arg", f"{name}:={value}")]
     options += [word for folder in packages or () for word in ("--package-path", str(folder))]
-    arm = replace(_read(Path(path), chain, hold), source=Source(Path(path).absolute(), base, tip, tuple(options)))
+    source = Source(Path(path).absolute(), base, tip, tuple(options), branches, tuple((hold or {}).items()))
+    arm = replace(_read(Path(path), chain, hold), source=source)
     if snap is not None:
         from armdyn.model.snap import snap_frames
 
@@ -84,12 +86,12 @@ def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None
         from armdyn.model.urdf.read import read_urdf
 
         return read_urdf(path, **chain, hold=hold or {})
-    if hold:
-        raise ArmdynError(f"load: hold is for joints of a URDF off the chain, got '{path}'")
     if suffix == ".xml":
         from armdyn.model.mjcf.read import read_mjcf
 
-        return read_mjcf(path, **chain)
+        return read_mjcf(path, **chain, hold=hold or {})
+    if hold:
+        raise ArmdynError(f"load: hold is for joints of a URDF or MJCF off the chain, got '{path}'")
     if suffix == ".toml":
         from armdyn.model.toml_format import arm_from_toml
 

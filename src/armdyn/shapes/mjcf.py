@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
+from armdyn.model.mjcf.bodies import Bodies as MjcfBodies
 from armdyn.model.mjcf.mount import mounting_plane, planes
-from armdyn.model.mjcf.read import Bodies as MjcfBodies
 from armdyn.model.mjcf.read import carriers_of, chain_between
 from armdyn.model.mjcf.source import compile_mjcf
 from armdyn.model.urdf.inertia import Rider

@@ -1,41 +1,47 @@
-"""Arms from MJCF files: one serial chain of the bodies that MuJoCo compiles, with everything that rides on it."""
+"""Arms from MJCF files: one serial chain of the bodies that MuJoCo compiles with everything that rides on it, or the
+whole tree."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from itertools import takewhile
-from typing import Any, NamedTuple
-from xml.etree.ElementTree import Element
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynWarning, ModelError
+from armdyn.errors import ArmdynWarning, ModelError, check_choice
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
+from armdyn.model.mechanism import Frame
+from armdyn.model.mjcf.bodies import FREE, HINGE, TYPES, Bodies, Site, sites
 from armdyn.model.mjcf.mount import mounting_plane
-from armdyn.model.mjcf.source import Source, compile_mjcf, import_mujoco
-from armdyn.model.urdf.inertia import Rider, note_branches
-from armdyn.model.urdf.tree import Chain, Tree, TreeJoint, choose_chain
+from armdyn.model.mjcf.source import compile_mjcf, import_mujoco
+from armdyn.model.mjcf.ties import Ties, acts, equality_name, is_fixed, relations, tendon_name, tie_joints
+from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, note_branches
+from armdyn.model.urdf.tree import Chain, choose_chain, reject_hold, whole_tree
 from armdyn.spatial.inertia import Inertia
-from armdyn.spatial.rotation import from_axis_angle, from_quaternion
+from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import inverse, transform
-
-FREE, SLIDE, HINGE = 0, 2, 3  # of MuJoCo's kinds of joints
-KINDS = {SLIDE: "prismatic", HINGE: "revolute"}
 
 
 def read_mjcf(
-    path: str | os.PathLike[str], base: str | None = None, tip: str | None = None, branches: str = "lump"
+    path: str | os.PathLike[str],
+    base: str | None = None,
+    tip: str | None = None,
+    branches: str = "lump",
+    hold: Mapping[str, float] = NOWHERE,
 ) -> Arm:
-    """The arm between two bodies of an MJCF model.
+    """The arm between two bodies of an MJCF model, or the tree of them.
 
     Bodies without joints are part of the body that carries them. Damping is viscous friction, `frictionloss` Coulomb
-    friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. What MuJoCo adds besides
-    (tendons, equalities, actuators, gravity compensation, a medium) is told in `arm.notes`, and so are forces that the
-    file disables.
+    friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. Linear equalities of
+    joints and of fixed tendons make joints follow others (`Joint.follows`), exactly. A body with a free joint is held
+    where it is at first. What MuJoCo adds besides (tendons, actuators, gravity compensation, a medium) is told in
+    `arm.notes`, and so are forces that the file disables.
 
     Parameters
     ----------
@@ -45,151 +51,125 @@ def read_mjcf(
     tip : str
         Body or site whose frame is the arm's tip. Default: the end of the moving joints; where they fork into short
         branches (a gripper), the body at the fork, with a warning.
-    branches : "lump" or "refuse"
-        What to do with moving branches that ride on the chain: freeze them at their initial position and count them
-        in, or raise.
+    branches : "lump", "refuse" or "keep"
+        What to do with moving branches off the chain that ride on it: freeze them and count them in; raise; or keep the
+        whole tree below `base`. Without `tip`, a fork that is no hand gives the whole tree in the first case too.
+    hold : mapping of str to float
+        Positions at which joints off the chain are frozen, by name [rad or m]; others at their initial ones.
 
     Returns
     -------
     Arm
+
+    Raises
+    ------
+    ModelError
+        If joints of the arm are in a loop that is not linear: connect, weld, ball joints, spatial tendons, polynomials.
     """
+    check_choice("load", "branches", branches, BRANCHES, ModelError)
     bodies = Bodies(compile_mjcf(path))
-    chain, site = chain_between(bodies, base, tip)
+    chain, site = chain_between(bodies, base, tip, branches)
+    reject_hold(bodies.tree, chain, hold)
     if chain.guess:
         warnings.warn(f"{bodies.where}: {chain.guess}", ArmdynWarning, stacklevel=4)
-    return _arm(bodies, chain, site, branches)
+    return _arm(bodies, chain, site, branches, hold)
 
 
-def arm_between(bodies: Bodies, base: str, tip: str) -> Arm:
-    """The arm between two bodies of a compiled model, or up to a site."""
-    return _arm(bodies, *chain_between(bodies, base, tip), "lump")
+def arm_like(bodies: Bodies, arm: Arm) -> Arm:
+    """The arm of a compiled model that has the joints of `arm`: its chain, or the whole tree."""
+    chain, site = chain_between(bodies, arm.base_name, arm.tip_name)
+    if {step.name for step in chain.joints if step.moves} >= set(arm.joint_names):
+        return _arm(bodies, chain, site, "lump", held_positions(arm))
+    return _arm(bodies, whole_tree(bodies.tree, arm.base_name), None, "keep")
 
 
-def chain_between(bodies: Bodies, base: str | None, tip: str | None) -> tuple[Chain, Site | None]:
-    """The chain between two bodies, and the site of the tip where it is one."""
+def held_positions(arm: Arm) -> Mapping[str, float]:
+    """Positions at which joints off the chain of an arm were held when its file was read, where others than initial."""
+    return NOWHERE if arm.source is None else dict(arm.source.hold)
+
+
+def chain_between(
+    bodies: Bodies, base: str | None, tip: str | None, branches: str = "refuse"
+) -> tuple[Chain, Site | None]:
+    """The chain between two bodies or the whole tree, and the site of the tip where it is one."""
     site = _site(bodies, tip)
-    return choose_chain(bodies.tree, base, bodies.names[site.body] if site else tip), site
-
-
-class Bodies:
-    """The bodies of a compiled model by name, their poses, inertias and joints."""
-
-    def __init__(self, source: Source) -> None:
-        self.source, self.model, self.where = source, source.model, source.where
-        m = self.model
-        self.names = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
-        self.joint_names = [m.joint(i).name or f"joint{i}" for i in range(m.njnt)]
-        self.tree = self._tree()
-
-    def joints(self, body: int) -> range:
-        """Indices of a body's joints, from its parent outwards."""
-        first = int(self.model.body_jntadr[body])
-        return range(first, first + int(self.model.body_jntnum[body]))
-
-    def pose(self, body: int) -> NDArray:
-        """Pose (4, 4) of a body in its parent with its joints at their initial positions."""
-        return _pose(self.model.body_pos[body], self.model.body_quat[body])
-
-    def inertia(self, name: str) -> Inertia:
-        """A body's own inertia in its frame; unknown where it hangs on meshes that are absent."""
-        m, body = self.model, self.names.index(name)
-        if name in self.source.without_inertia:
-            return Inertia.unknown()
-        R = from_quaternion(m.body_iquat[body])
-        return Inertia.from_com(m.body_mass[body], m.body_ipos[body], R @ np.diag(m.body_inertia[body]) @ R.T)
-
-    def link(self, joint: int) -> str:
-        """Name of the link behind a joint: the body, or one without mass between two joints of a body."""
-        body = int(self.model.jnt_bodyid[joint])
-        last = self.joints(body)[-1] == joint
-        return self.names[body] if last else f"{self.names[body]} behind {self.joint_names[joint]}"
-
-    def riders(self, link: str, chain: set[str]) -> list[Rider]:
-        """Bodies that move with a link, itself the first; none with a link between two joints of a body."""
-        found = [Rider(link, np.eye(4), False)] if link in self.names else []
-        for body in found:  # grows while it is walked
-            index = self.names.index(body.link)
-            for child in map(int, np.flatnonzero(self.model.body_parentid == index)):
-                moves = [self.joint_names[j] for j in self.joints(child)]
-                if child and not chain.intersection(moves):
-                    found.append(Rider(self.names[child], body.T @ self.pose(child), body.frozen or bool(moves)))
-        return found
-
-    def _tree(self) -> Tree:
-        children: dict[str, list[TreeJoint]] = defaultdict(list)
-        parent, links = {}, dict.fromkeys(self.names, Element("body"))
-        for body in range(1, self.model.nbody):
-            above = self.names[int(self.model.body_parentid[body])]
-            steps = [(self.joint_names[j], "moving", self.link(j)) for j in self.joints(body)]
-            for name, kind, child in steps or [(f"fixed {self.names[body]}", "fixed", self.names[body])]:
-                joint = TreeJoint(name, kind, above, child, Element("joint"))
-                links[child], parent[child] = Element("body"), joint
-                children[above].append(joint)
-                above = child
-        return Tree(self.where, self.names[0], links, parent, children)
-
-
-class Site(NamedTuple):
-    """A site that was chosen as the tip: its body, its pose there."""
-
-    name: str
-    body: int
-    T: NDArray
+    return choose_chain(bodies.tree, base, site.body if site else tip, branches), site
 
 
 def _site(bodies: Bodies, name: str | None) -> Site | None:
     """The site of that name; None if there is none, or a body of that name."""
-    m = bodies.model
-    for i in range(m.nsite):
-        if m.site(i).name == name not in bodies.names:
-            return Site(m.site(i).name, int(m.site_bodyid[i]), _pose(m.site_pos[i], m.site_quat[i]))
-    return None
+    return next((site for site in sites(bodies) if site.name == name), None)
 
 
-def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str) -> Arm:
-    notes = _notes(bodies, chain)
-    moving = {joint.name for joint in chain.joints if joint.moves}
-    joints, links, T = [], [], np.eye(4)
+def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str, hold: Mapping[str, float] = NOWHERE) -> Arm:
+    ties = tie_joints(bodies, chain, hold)
+    moving = {step.name for step in chain.joints if step.moves} - ties.held.keys()
+    notes = _notes(bodies, chain, ties)
+    joints: list[Joint] = []
+    links: list[Link] = []
+    frames: list[Frame] = []
+    places: dict[str, tuple[str | None, NDArray]] = {chain.base: (None, np.eye(4))}  # carrying link, pose in it
     for step in chain.joints:
-        if not step.moves:
-            T = T @ bodies.pose(bodies.names.index(step.child))
+        carrier, T = places[step.parent]
+        if step.name in moving:
+            T = T @ bodies.pose_before(step)
+            before = links[-1].name if links else None
+            parent = None if carrier == before else chain.base if carrier is None else carrier
+            j = bodies.joint_names.index(step.name)
+            joints.append(replace(_joint(bodies, j, T), parent=parent, **_follows(ties, step.name)))
+            links.append(Link(step.child, _link_inertia(bodies, step.child, moving, branches, notes, ties.held)))
+            places[step.child] = step.child, np.eye(4)
             continue
-        j = bodies.joint_names.index(step.name)
-        body = int(bodies.model.jnt_bodyid[j])
-        if bodies.joints(body)[0] == j:
-            T = T @ bodies.pose(body)
-        joints.append(_joint(bodies, j, T))
-        links.append(Link(step.child, _link_inertia(bodies, step.child, moving, branches, notes)))
-        T = np.eye(4)
+        places[step.child] = carrier, T @ bodies.held_pose(step, ties.held)
+        if carrier is not None and step.child != chain.tip:
+            frames.append(Frame(step.child, *places[step.child]))
+    tip_link, tool_pose = places[chain.tip]
+    is_last = tip_link is None or tip_link == links[-1].name
     falls = not is_disabled(bodies.model, "gravity")
     gravity = _base_pose(bodies, chain.base)[:3, :3].T @ bodies.model.opt.gravity if falls else np.zeros(3)
-    return Arm(
+    arm = Arm(
         tuple(joints),
         tuple(links),
         name=bytes(bodies.model.names).split(b"\0", 1)[0].decode("utf-8", "replace") or "arm",
         gravity=gravity,
-        tool_pose=T @ site.T if site else T,
+        tool_pose=tool_pose @ site.T if site else tool_pose,
         mounting_plane=_mounting_plane(bodies, chain),
         base_name=chain.base,
         tip_name=site.name if site else chain.tip,
         notes=tuple(notes),
+        tip_link=None if is_last else tip_link,
     )
+    return arm if arm.is_chain else replace(arm, frames=(*frames, *_site_frames(bodies, places, {arm.tip_name})))
+
+
+def _follows(ties: Ties, joint: str) -> dict[str, Any]:
+    """What a joint follows, as fields of `Joint`."""
+    rule = ties.rules.get(joint)
+    return {} if rule is None else {"follows": tuple(rule.ratios.items()), "offset": rule.offset}
+
+
+def _site_frames(
+    bodies: Bodies, places: Mapping[str, tuple[str | None, NDArray]], without: Collection[str]
+) -> Iterator[Frame]:
+    """Sites that ride on links of a tree, as frames."""
+    taken = {*places, *without}
+    for site in sites(bodies):
+        link, T = places.get(site.body, (None, np.eye(4)))
+        if link is not None and site.name not in taken:
+            yield Frame(site.name, link, T @ site.T)
 
 
 def _joint(bodies: Bodies, j: int, before: NDArray) -> Joint:
     """Joint `j` behind the frame `before`: MuJoCo turns about an anchor, and by the difference to `ref`."""
     m, where = bodies.model, f"{bodies.where}: joint '{bodies.joint_names[j]}'"
     kind = int(m.jnt_type[j])
-    if kind not in KINDS:
-        word = "free" if kind == FREE else "ball"
-        raise ModelError(f"{where} is a {word} joint with several freedoms; expected hinge or slide (choose base=)")
     axis, anchor, ref = m.jnt_axis[j], m.jnt_pos[j], float(m.qpos0[m.jnt_qposadr[j]])
     back = transform(from_axis_angle(axis, -ref)) if kind == HINGE else transform(None, -ref * axis)
     at_anchor = transform(None, anchor)
     lower, upper = m.jnt_range[j] if m.jnt_limited[j] else (-np.inf, np.inf)
     return Joint(
         bodies.joint_names[j],
-        KINDS[kind],
+        TYPES[kind],
         axis,
         before @ at_anchor @ back,
         inverse(at_anchor),
@@ -267,9 +247,12 @@ def _servos(m: Any, j: int) -> list[tuple[float, float]]:
     return found
 
 
-def _link_inertia(bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str]) -> Inertia:
-    riders = bodies.riders(link, chain)
-    note_branches(riders, bodies.where, branches, "their initial positions", notes)
+def _link_inertia(
+    bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str], held: Mapping[str, float]
+) -> Inertia:
+    riders = bodies.riders(link, chain, held)
+    at = "the positions of hold, others at their initial positions" if held else "their initial positions"
+    note_branches(riders, bodies.where, branches, at, notes)
     unknown = [body.link for body in riders if not bodies.inertia(body.link).is_known]
     if unknown:
         notes.append(f"link '{link}': the inertia of {', '.join(unknown)} comes from meshes that are absent")
@@ -302,25 +285,23 @@ def _mounting_plane(bodies: Bodies, chain: Chain) -> tuple[float, float, float, 
     return x, y, z, found.offset
 
 
-def _notes(bodies: Bodies, chain: Chain) -> list[str]:
-    """What MuJoCo adds to the chain and the arm leaves out; what ties joints of the chain is rejected."""
+def _notes(bodies: Bodies, chain: Chain, ties: Ties) -> list[str]:
+    """What MuJoCo adds to the arm and armdyn leaves out, and what is taken otherwise."""
     m = bodies.model
-    moving = {joint.name for joint in chain.joints if joint.moves}
+    moving = {step.name for step in chain.joints if step.moves} - ties.held.keys()
+    taken = {one.name for one in relations(bodies) if not moving.isdisjoint(one.ratios)}
     notes = []
-    mujoco = import_mujoco()
     for e in range(m.neq):
-        name = m.equality(e).name or f"equality{e}"
-        if m.eq_type[e] == mujoco.mjtEq.mjEQ_JOINT:
-            tied = {bodies.joint_names[k] for k in (int(m.eq_obj1id[e]), int(m.eq_obj2id[e])) if k >= 0}
-            if tied & moving:
-                raise ModelError(
-                    f"{bodies.where}: equality '{name}' ties {', '.join(sorted(tied))} of the chain; a serial arm "
-                    "moves its joints freely (choose another tip=, or remove it)"
-                )
-        notes.append(f"equality '{name}' is left out")
+        name = f"equality '{equality_name(m, e)}'"
+        notes.append(f"{name} is taken as exact" if name in taken else f"{name} is left out")
+    for step in chain.joints:
+        if step.name in ties.held and step.moves:
+            notes.append(f"joint '{step.name}' follows joints off the arm and is held at {ties.held[step.name]:g}")
+        j = bodies.joint_names.index(step.name) if step.name in bodies.joint_names else None
+        if j is not None and m.jnt_type[j] == FREE:
+            notes.append(f"body '{step.child}' is free in the file ('{step.name}') and is held: the base stands still")
     notes += _option_notes(m, [j for j, name in enumerate(bodies.joint_names) if name in moving])
-    if m.ntendon:
-        notes.append(f"{m.ntendon} tendons are left out")
+    notes += _tendon_notes(m)
     for step in chain.joints:
         if step.child in bodies.names and m.body_gravcomp[bodies.names.index(step.child)]:
             notes.append(f"body '{step.child}': MuJoCo's gravity compensation is left out")
@@ -328,6 +309,13 @@ def _notes(bodies: Bodies, chain: Chain) -> list[str]:
         for kp, kv in _servos(m, j) if name in moving else ():
             notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}")
     return notes
+
+
+def _tendon_notes(m: Any) -> list[str]:
+    """Tendons whose own forces, or those of actuators over them, are left out."""
+    kinds = {t: "fixed" if is_fixed(m, t) else "spatial" for t in range(m.ntendon)}
+    what = {t: "its forces are" if acts(m, t) else "forces of actuators over it are" for t in kinds}
+    return [f"{kind} tendon '{tendon_name(m, t)}': {what[t]} left out" for t, kind in kinds.items()]
 
 
 def _option_notes(m: Any, joints: list[int]) -> list[str]:
@@ -349,7 +337,3 @@ def _option_notes(m: Any, joints: list[int]) -> list[str]:
         if hasattr(m, "jnt_springyield") and np.any(m.jnt_springyield[j]):
             notes.append(f"joint '{name}': the yield of its spring is left out")
     return notes
-
-
-def _pose(position: NDArray, quaternion: NDArray) -> NDArray:
-    return transform(from_quaternion(quaternion), position)

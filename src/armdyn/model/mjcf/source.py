@@ -50,7 +50,7 @@ def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) 
         spec = mujoco.MjSpec.from_string(files[main].decode("utf-8-sig"), include=includes)
         spec.modelfiledir = str(main.parent)
         excluded = frozenset(frozenset((one.bodyname1, one.bodyname2)) for one in spec.excludes)
-        lost, hollow = _drop_geometries(spec, mujoco, main.parent, shapes)
+        lost, hollow = _drop_geometries(spec, main.parent, shapes, _wrapped(files))
         return Source(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
     except UnicodeDecodeError:
         raise ReadError(f"{main.name}: expected UTF-8 text; save it as UTF-8") from None
@@ -84,8 +84,16 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
     return found
 
 
-def _drop_geometries(spec: Any, mujoco: Any, folder: Path, shapes: bool) -> tuple[set[str], list[tuple[str, str]]]:
-    """Remove what does not move anything, and with `shapes` nothing that collides.
+def _wrapped(files: dict[Path, bytes]) -> set[str]:
+    """Names of the geometries that tendons wrap around."""
+    roots = [parse_xml(data, file.name) for file, data in files.items()]
+    return {wrap.get("geom", "") for root in roots for tendon in root.iter("spatial") for wrap in tendon.iter("geom")}
+
+
+def _drop_geometries(
+    spec: Any, folder: Path, shapes: bool, wrapped: set[str]
+) -> tuple[set[str], list[tuple[str, str]]]:
+    """Remove what does not move anything, and with `shapes` nothing that collides; tendons wrap around what stays.
 
     Returns the names of the bodies that lose inertia because a mesh is absent, and those that lose a shape with it.
     """
@@ -102,7 +110,8 @@ def _drop_geometries(spec: Any, mujoco: Any, folder: Path, shapes: bool) -> tupl
             lost.add(geom.parent.name)
         if mesh is not None and absent and collides:
             hollow.append((geom.parent.name, mesh.file))
-        if absent or (geom.parent.explicitinertial and not (shapes and collides)):
+        is_idle = geom.parent.explicitinertial and not (shapes and collides) and geom.name not in wrapped
+        if absent or is_idle:
             spec.delete(geom)
         else:
             geom.material = ""

@@ -16,7 +16,8 @@ from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.mjcf.read import Bodies, actuator_share, arm_between
+from armdyn.model.mjcf.bodies import Bodies
+from armdyn.model.mjcf.read import actuator_share, arm_like, held_positions
 from armdyn.model.mjcf.source import Source, compile_texts, included_files
 from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
 from armdyn.model.urdf.update import reject_other_joints
@@ -62,7 +63,7 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     bodies = Bodies(source)
     old = _same_arm(arm, bodies, frames)
     tags = [tag for file, data in files.items() for tag in start_tags(file, data)]
-    edits = [edit for index in range(arm.n) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
+    edits = [edit for index in range(arm.n_joints) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
     edits += _frame_edits(arm, old, tags, bodies, files) if frames else []
     names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
     edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
@@ -111,7 +112,7 @@ def start_tags(file: Path, data: bytes) -> list[Tag]:
 
 def _same_arm(arm: Arm, bodies: Bodies, frames: bool = False) -> Arm:
     """The file's own arm between the same ends, or an error if its joints stand elsewhere (unless `frames` move)."""
-    old = arm_between(bodies, arm.base_name, arm.tip_name)
+    old = arm_like(bodies, arm)
     reject_other_joints(arm, old.joint_names, bodies.where)
     for mine, theirs in zip(arm.joints, old.joints, strict=True):
         for name in ("axis", "after") if frames else ("axis", "before", "after"):
@@ -148,7 +149,7 @@ def _joint_edits(
     edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
     link = arm.links[index]
     if not _close(link.inertia, old.links[index].inertia):
-        edits.append(_inertial_edit(link, set(arm.joint_names), tags, bodies, files))
+        edits.append(_inertial_edit(arm, link, tags, bodies, files))
     return edits
 
 
@@ -185,10 +186,10 @@ def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, file
     return [_edit(found[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
 
 
-def _inertial_edit(link: Link, chain: set[str], tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> Edit:
+def _inertial_edit(arm: Arm, link: Link, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> Edit:
     """The `<inertial>` of a link's own body: the link's inertia less that of all that rides on it."""
-    own = link.inertia
-    for body in bodies.riders(link.name, chain)[1:]:
+    own, chain, held = link.inertia, set(arm.joint_names), held_positions(arm)
+    for body in bodies.riders(link.name, chain, held)[1:]:
         own = own - bodies.inertia(body.link).moved(body.T)
     if why := own.problems():
         raise ModelError(
@@ -248,7 +249,7 @@ def _close(a: Inertia, b: Inertia) -> bool:
 
 def _check(arm: Arm, bodies: Bodies) -> None:
     """Raise if MuJoCo makes something else of the changed text (`inertiafromgeom`, `settotalmass`, flags, ...)."""
-    got = arm_between(bodies, arm.base_name, arm.tip_name)
+    got = arm_like(bodies, arm)
     for mine, theirs in zip(arm.links, got.links, strict=True):
         if not _close(mine.inertia, theirs.inertia):
             raise ModelError(

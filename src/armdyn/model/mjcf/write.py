@@ -12,7 +12,6 @@ from armdyn.errors import ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.mechanism import require_chain
 from armdyn.model.urdf.xml import text
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_quaternion
@@ -40,7 +39,6 @@ def write_mjcf(
     ModelError
         If MJCF cannot hold the arm, or `onto` does not hold its joints where the arm has them.
     """
-    require_chain(arm, "writing MJCF")
     if onto is not None:
         from armdyn.model.mjcf.update import update_mjcf
 
@@ -66,18 +64,25 @@ def _mujoco(arm: Arm) -> Element:
     root = Element("mujoco", model=arm.name)
     SubElement(root, "compiler", angle="radian", autolimits="true")
     SubElement(root, "option", gravity=text(arm.gravity))
-    parent, T = SubElement(root, "worldbody"), arm.base_pose
-    for joint, link in zip(arm.joints, arm.links, strict=True):
-        parent = body_element(parent, link.name, T @ joint.before @ joint.after)
-        hinge = joint_element(parent, joint, joint_attributes(joint))
+    world = SubElement(root, "worldbody")
+    bodies: list[Element] = []
+    for joint, link, parent in zip(arm.joints, arm.links, arm.parents, strict=True):
+        carrier, T = (world, arm.base_pose) if parent < 0 else (bodies[parent], np.eye(4))
+        body = body_element(carrier, link.name, T @ joint.before @ joint.after)
+        hinge = joint_element(body, joint, joint_attributes(joint))
         if np.isfinite([joint.limits.lower, joint.limits.upper]).all():
             hinge.set("range", text([joint.limits.lower, joint.limits.upper]))
-        SubElement(parent, "inertial", inertial_attributes(link.inertia))
-        T = np.eye(4)
-    if arm.tip_name != arm.links[-1].name:
-        body_element(parent, arm.tip_name, arm.tool_pose)
+        SubElement(body, "inertial", inertial_attributes(link.inertia))
+        bodies.append(body)
+    if arm.tip_name not in arm.link_names:
+        body_element(bodies[arm.tip_index], arm.tip_name, arm.tool_pose)
+    for frame in arm.frames:
+        if frame.name != arm.tip_name:
+            place = bodies[arm.link_names.index(frame.link)]
+            SubElement(place, "site", name=frame.name, **_pose_attributes(frame.pose))
+    _write_followers(root, arm)
     motors = SubElement(root, "actuator")
-    for joint in arm.joints:
+    for joint in arm.coordinate_joints:
         servo = servo_attributes(joint)
         motor = SubElement(motors, "position" if servo else "motor", {"name": joint.name, "joint": joint.name, **servo})
         if 0 < joint.limits.effort < np.inf:
@@ -87,7 +92,29 @@ def _mujoco(arm: Arm) -> Element:
 
 def body_element(parent: Element, name: str, T: np.ndarray) -> Element:
     """A body with the pose T in its parent."""
-    return SubElement(parent, "body", name=name, pos=text(T[:3, 3]), quat=text(to_quaternion(T[:3, :3])))
+    return SubElement(parent, "body", name=name, **_pose_attributes(T))
+
+
+def _pose_attributes(T: np.ndarray) -> dict[str, str]:
+    return {"pos": text(T[:3, 3]), "quat": text(to_quaternion(T[:3, :3]))}
+
+
+def _write_followers(root: Element, arm: Arm) -> None:
+    """Joints that follow one other as equalities of joints, those that follow several as equalities of tendons."""
+    followers = [joint for joint in arm.joints if joint.follows]
+    tendons = SubElement(root, "tendon") if any(len(joint.follows) > 1 for joint in followers) else root
+    equalities = SubElement(root, "equality") if followers else root
+    for joint in followers:
+        (leader, ratio), *others = joint.follows
+        if not others:
+            law = {"joint1": joint.name, "joint2": leader, "polycoef": text([joint.offset, ratio, 0, 0, 0])}
+            SubElement(equalities, "joint", law)
+            continue
+        fixed = SubElement(tendons, "fixed", name=f"{joint.name} follows")
+        for name, share in (*((name, -ratio) for name, ratio in joint.follows), (joint.name, 1.0)):
+            SubElement(fixed, "joint", joint=name, coef=text([share]))
+        law = {"tendon1": fixed.get("name", ""), "polycoef": text([joint.offset, 1, 0, 0, 0])}
+        SubElement(equalities, "tendon", law)
 
 
 def joint_element(body: Element, joint: Joint, numbers: Mapping[str, float]) -> Element:

@@ -23,7 +23,7 @@ from armdyn.model.joint import Friction, Joint, Limits
 from armdyn.model.mechanism import Frame
 from armdyn.model.urdf.extension import holds_tree, restore
 from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, held_motion, link_inertia
-from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain, mimic_of
+from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain, mimic_of, reject_hold
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
 from armdyn.spatial.transform import inverse
 
@@ -85,7 +85,7 @@ def read_urdf(
     if branches == "lump" and base is None and tip is None and holds_tree(robot, where):
         branches = "keep"
     chain = choose_chain(tree, base, tip, branches)
-    _check_hold(tree, chain, hold)
+    reject_hold(tree, chain, hold)
     arm = restore(_arm(robot, tree, chain, branches, hold), robot, where)
     flaws = [note for note in map(impossible_note, arm.links) if note]
     others = f" (and {len(flaws) - 1} more, see arm.notes)" if len(flaws) > 1 else ""
@@ -104,16 +104,6 @@ def impossible_note(link: Link) -> str:
     """
     why = link.inertia.problems() if link.inertia.is_known else []
     return f"link '{link.name}' is not physically consistent as described: {why[0]}" if why else ""
-
-
-def _check_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
-    """Raise where a joint to hold is not in the file, or is one of the arm's own."""
-    names = {joint.name for joint in tree.parent.values() if joint.moves}
-    moving = {joint.name for joint in chain.joints}
-    for name in hold:
-        if name not in names or name in moving:
-            why = "moves with the arm" if name in moving else "is no moving joint of the file"
-            raise ModelError(f"{tree.where}: hold names joint '{name}', which {why}; expected joints off the chain")
 
 
 def _moving_joints(tree: Tree, chain: Chain) -> set[str]:

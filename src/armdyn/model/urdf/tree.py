@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
@@ -202,6 +202,16 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
     while len(tree.children[link]) == 1:
         link = tree.children[link][0].child
     return Chain(base, link, tree.path(base, link))
+
+
+def reject_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
+    """Raise where a joint to hold is not in the file, or is one of the arm's own."""
+    names = {joint.name for joint in tree.parent.values() if joint.moves}
+    moving = {joint.name for joint in chain.joints}
+    for name in hold:
+        if name not in names or name in moving:
+            why = "moves with the arm" if name in moving else "is no moving joint of the file"
+            raise ModelError(f"{tree.where}: hold names joint '{name}', which {why}; expected joints off the chain")
 
 
 def _moving_depth(tree: Tree) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -40,8 +40,13 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str], frames: bool = False) -
         found.element.set("type", joint_type(joint))
         set_limits(found.element, joint)
         set_friction(found.element, joint)
-        _set_group(tree, found, names, flat_inertia(link, joint))
+        _set_group(tree, found, names, flat_inertia(link, joint), _hold(arm))
     return robot
+
+
+def _hold(arm: Arm) -> Mapping[str, float]:
+    """Positions at which joints off the chain were held when the arm's file was read, where others than zero."""
+    return NOWHERE if arm.source is None else dict(arm.source.hold)
 
 
 def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> None:
@@ -75,7 +80,7 @@ def _frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]
             frames.append(T)
             T = np.eye(4)
         elif joint.moves:
-            T = T @ held_motion(tree, joint, NOWHERE, here)
+            T = T @ held_motion(tree, joint, _hold(arm), here)
         places[joint.child] = T
     return [*frames, places[arm.tip_name]]
 
@@ -90,14 +95,14 @@ def _move_frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection
             T = np.eye(4)
         else:
             T = T @ origin(joint.element, here)
-            T = T @ held_motion(tree, joint, NOWHERE, here) if joint.moves else T
+            T = T @ held_motion(tree, joint, _hold(arm), here) if joint.moves else T
         places[joint.child] = T
 
 
-def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia) -> None:
+def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia, hold: Mapping[str, float]) -> None:
     """Give the link behind `joint` the inertia of all that moves with it, less what keeps its own."""
     own = total
-    for body in riders(tree, joint.child, chain):
+    for body in riders(tree, joint.child, chain, hold):
         element = tree.links[body.link]
         if not body.frozen:
             set_inertial(element, None)
