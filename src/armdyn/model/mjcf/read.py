@@ -120,9 +120,10 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str, hold: M
             links.append(Link(step.child, _link_inertia(bodies, step.child, moving, branches, notes, ties.held)))
             places[step.child] = step.child, np.eye(4)
             continue
-        places[step.child] = carrier, T @ bodies.held_pose(step, ties.held)
+        T = T @ bodies.held_pose(step, ties.held)
+        places[step.child] = carrier, T
         if carrier is not None and step.child != chain.tip:
-            frames.append(Frame(step.child, *places[step.child]))
+            frames.append(Frame(step.child, carrier, T))
     tip_link, tool_pose = places[chain.tip]
     is_last = tip_link is None or tip_link == links[-1].name
     falls = not is_disabled(bodies.model, "gravity")

@@ -209,8 +209,9 @@ def _spanned(bodies: Bodies, t: int) -> frozenset[str]:
 def _between(bodies: Bodies, ends: Collection[int]) -> frozenset[str]:
     """Moving joints by which bodies move against each other."""
     tree = bodies.tree
-    paths = [{step.name for step in tree.path(tree.root, bodies.names[end]) if step.moves} for end in ends]
-    return frozenset(set().union(*paths) - set.intersection(*paths)) if paths else frozenset()
+    roots = [[step.name for step in tree.path(tree.root, bodies.names[end]) if step.moves] for end in ends]
+    paths = [frozenset(path) for path in roots]
+    return frozenset().union(*paths) - frozenset.intersection(*paths) if paths else frozenset()
 
 
 def _avoid(bodies: Bodies, chain: Chain) -> str:

@@ -79,7 +79,7 @@ def _mujoco(arm: Arm) -> Element:
     for frame in arm.frames:
         if frame.name != arm.tip_name:
             place = bodies[arm.link_names.index(frame.link)]
-            SubElement(place, "site", name=frame.name, **_pose_attributes(frame.pose))
+            SubElement(place, "site", {"name": frame.name, **_pose_attributes(frame.pose)})
     _write_followers(root, arm)
     motors = SubElement(root, "actuator")
     for joint in arm.coordinate_joints:
@@ -92,7 +92,7 @@ def _mujoco(arm: Arm) -> Element:
 
 def body_element(parent: Element, name: str, T: np.ndarray) -> Element:
     """A body with the pose T in its parent."""
-    return SubElement(parent, "body", name=name, **_pose_attributes(T))
+    return SubElement(parent, "body", {"name": name, **_pose_attributes(T)})
 
 
 def _pose_attributes(T: np.ndarray) -> dict[str, str]:
