@@ -396,3 +396,24 @@ def test_a_graph_beyond_the_limit_runs_on_the_virtual_machine_and_says_so(
     with pytest.warns(ArmdynWarning, match="virtual machine"):
         M = armdyn.mass_matrix(arm, np.zeros(3))
     close(M, M.T)
+
+
+def test_interpreting_takes_native_kernels_only_where_they_are(random_arm: Callable[..., Any]) -> None:
+    """A few calls need no compiler; what is compiled already is used, and a later call outside compiles."""
+    arm = random_arm("RRR", seed=31)
+    q, _, _ = states(arm, 5)
+    runner = armdyn.forward_kinematics.traced.runner
+    engines = []
+
+    def kernel_type() -> str:
+        traced = armdyn.forward_kinematics.traced
+        return type(runner.kernel(arm, traced.plain_variant, frozenset(traced.bound))).__name__
+
+    with backend.interpreting():
+        first = armdyn.forward_kinematics(arm, q)
+        engines.append(kernel_type())
+    close(armdyn.forward_kinematics(arm, q), first)
+    engines.append(kernel_type())
+    with backend.interpreting():
+        engines.append(kernel_type())
+    assert engines == ["VirtualKernel", "NativeKernel", "NativeKernel"]

@@ -20,9 +20,11 @@ from armdyn.calibration.unknowns import Unknowns, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.model.arm import Arm, require_arm
 from armdyn.spatial.transform import check_transform
+from armdyn.trace.backend import interpreting
 
 MIN_POSES = 4  # base and tool need three; one more shows whether they agree
 MISFIT_SHARE = 0.1  # residual over the spread of the points from which on these are not poses of the arm as described
+INTERPRETED_POSES = 200  # up to so many one fit takes less time than compiling the formulas
 
 
 def calibrate(
@@ -75,10 +77,11 @@ def calibrate(
         None if tool is None else _known_tool(tool, measured),
     )
     _require_enough(unknowns)
-    state, start = unknowns.start()
-    if start.rms > MISFIT_SHARE * spread(measured):
-        raise DataError(explain_misfit(arm, measured, start))
-    fit = fit_evidence(unknowns, state)
+    with interpreting(len(measured) <= INTERPRETED_POSES):
+        state, start = unknowns.start()
+        if start.rms > MISFIT_SHARE * spread(measured):
+            raise DataError(explain_misfit(arm, measured, start))
+        fit = fit_evidence(unknowns, state)
     if not fit.converged:
         warnings.warn(
             f"calibrate: the fit has not settled after {fit.steps} steps; measure more poses, or fit fewer numbers "

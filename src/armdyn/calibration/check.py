@@ -21,6 +21,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
 from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
+from armdyn.trace.backend import interpreting
 
 TRIED_POSES = 60  # as many as tell hypotheses apart
 MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
@@ -134,7 +135,9 @@ def _sample(poses: Poses) -> Poses:
 
 
 def _start(arm: Arm, poses: Poses) -> Start:
-    return linear_start(np.asarray(forward_kinematics(arm, poses.q)), as_points(poses))
+    with interpreting():
+        tips = np.asarray(forward_kinematics(arm, poses.q))
+    return linear_start(tips, as_points(poses))
 
 
 def _hypotheses(arm: Arm, poses: Poses) -> Iterator[PoseMistake]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from armdyn.calibration.start import POSE_ARM_M
 from armdyn.calibration.unknowns import GROUPS, State, Unknowns
@@ -107,14 +106,17 @@ def _information(J: NDArray, weights: NDArray) -> NDArray:
 
 def _invert(A: NDArray) -> NDArray:
     """The inverse of a positive matrix whose numbers have many units."""
-    scale = 1 / np.sqrt(np.diag(A))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 1 / np.sqrt(np.diag(A))
     try:
-        inverse = cho_solve(cho_factor(A * np.outer(scale, scale)), np.eye(len(A)))
-    except (LinAlgError, ValueError):
+        if not np.isfinite(scale).all():
+            raise np.linalg.LinAlgError
+        half = np.linalg.inv(np.linalg.cholesky(A * np.outer(scale, scale)))
+    except np.linalg.LinAlgError:
         raise DataError(
             "calibrate: the poses do not determine base and tool; measure poses in which every joint moves"
         ) from None
-    return inverse * np.outer(scale, scale)
+    return (half.T @ half) * np.outer(scale, scale)
 
 
 def _descend(

@@ -29,6 +29,7 @@ from armdyn.spatial.rotation import (
     rotation_z,
 )
 from armdyn.spatial.transform import inverse
+from armdyn.trace.backend import interpreting
 
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 ANGLES = {"rad": 1.0, "deg": DEGREE}
@@ -231,7 +232,8 @@ class _Table:
             )
         poses = {name: _assemble(position, angles, rotation) for name, rotation in CANDIDATES.items()}
         known = np.isfinite(next(iter(poses.values()))).all((1, 2)) & np.isfinite(q).all(1)
-        tips = np.asarray(forward_kinematics(arm, q[known]))
+        with interpreting():
+            tips = np.asarray(forward_kinematics(arm, q[known]))
         rms = {name: linear_start(tips, as_points(Poses(q[known], poses=T[known]))).rms for name, T in poses.items()}
         best = min(rms, key=lambda name: rms[name])
         notes.append(f"the angles are read as {best}: so the poses fit the arm best")

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -14,6 +15,7 @@ NAMES = ("native", "virtual")
 
 _chosen: list[str] = []  # a stack: the innermost `using` decides
 _listeners: list = []
+_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
 def current() -> str:
@@ -36,6 +38,21 @@ def using(name: str) -> Iterator[None]:
     finally:
         _chosen.pop()
         _tell()
+
+
+@contextmanager
+def interpreting(wanted: bool = True) -> Iterator[None]:
+    """Run what has no native kernel yet on the virtual machine: for few calls, which end before a compiler would."""
+    token = _interpreting.set(wanted)
+    try:
+        yield
+    finally:
+        _interpreting.reset(token)
+
+
+def is_interpreting() -> bool:
+    """Whether native kernels are used only where they are there already, in this thread."""
+    return _interpreting.get()
 
 
 def on_change(listener) -> None:  # type: ignore[no-untyped-def]

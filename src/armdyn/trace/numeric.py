@@ -64,7 +64,7 @@ class Runner:
         kernel = self.kernel(subject, variant, shared)
         count = default_threads() if threads is None else check_threads(threads)
         results = self.evaluate(kernel, arrays, out, count)
-        if len(own) == len(traced.bound) and variant == traced.plain_variant and backend.current() == "native":
+        if len(own) == len(traced.bound) and variant == traced.plain_variant and hasattr(kernel, "gufunc"):
             self._learn(subject, kernel)
         return results
 
@@ -81,17 +81,19 @@ class Runner:
     def kernel(self, subject: Subject, variant: Variant, shared: frozenset[str], fold: bool = False) -> Any:
         """The kernel of a variant, made at the first need."""
         constants = _digest(subject, self.traced.bound) if fold else ""
-        engine = backend.current()
+        place = self, subject.trace_key, variant, shared, constants
+        interpreted = backend.is_interpreting() and (*place, "native") not in kernels
+        engine = "virtual" if interpreted else backend.current()
 
         def make() -> Any:
             program = functools.partial(self.traced.make_program, subject, variant, fold=fold)
             return make_kernel(program, shared, self.traced.key(subject, variant, constants), engine)
 
-        return kernels.find((self, subject.trace_key, variant, shared, constants, engine), make)
+        return kernels.find((*place, engine), make)
 
     def _learn(self, subject: Subject, kernel: Any) -> None:
         """Remember the short ways for this subject as long as it lives."""
-        if id(subject) in self._learned or not hasattr(kernel, "gufunc"):
+        if id(subject) in self._learned:
             return
         bound = [subject.trace_data(name) for name in self.traced.bound]
         reference, call, result = weakref.ref(subject), self.traced.call, self.traced.result

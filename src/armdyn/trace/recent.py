@@ -24,6 +24,9 @@ class Recent:
     def __len__(self) -> int:
         return len(self._values)
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
     def find(self, key: Hashable, make: Callable[[], Any]) -> Any:
         """The value of a key, made at the first need; values say their size [bytes] as `nbytes`."""
         with self._lock:
