@@ -22,7 +22,7 @@ export(
             "linearize mass_matrix potential_energy regressor regressor16"
         ),
         "trajectory": "excite point_to_point read_trajectory",
-        "calibration": "calibrate Calibration check_poses read_poses",
+        "calibration": "calibrate Calibration calibration_poses check_poses read_poses",
         "identification": "check_log Fit identify identify_payload Log read_log validate",
         "control": "ComputedTorque GravityPD law_code SlotineLi TrajectoryLQR",
         "servo": "identify_servo read_servo_log",

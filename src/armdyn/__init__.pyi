@@ -22,6 +22,7 @@ from armdyn.calibration.calibrate import calibrate as calibrate
 from armdyn.calibration.check import PoseMistake as PoseMistake
 from armdyn.calibration.check import PosesCheck as PosesCheck
 from armdyn.calibration.check import check_poses as check_poses
+from armdyn.calibration.design import calibration_poses as calibration_poses
 from armdyn.calibration.held_out import CalibrationVerdict as CalibrationVerdict
 from armdyn.calibration.kinematics import calibrated_kinematics as calibrated_kinematics
 from armdyn.calibration.kinematics import deflection_regressor as deflection_regressor
@@ -323,6 +324,7 @@ __all__ = [
     "c_code",
     "calibrate",
     "calibration",
+    "calibration_poses",
     "check_log",
     "check_poses",
     "compare",

@@ -48,3 +48,15 @@ def test_the_command_writes_and_names_mistakes(arm: Arm, poses: Poses, tmp_path:
     done = CliRunner().invoke(app, ["calibrate", "puma560", str(tmp_path / "bad.csv")])
     assert done.exit_code != 0
     assert "joint positions are in degrees" in str(done.exception)
+
+
+def test_the_command_writes_poses_to_measure(arm: Arm, tmp_path: Path) -> None:
+    path = tmp_path / "new.csv"
+    done = CliRunner().invoke(app, ["calibrate", "puma560", str(path), "--design", "8", "--degrees"])
+    assert done.exit_code == 0, done.exception
+    rows = [line.split(",") for line in path.read_text().splitlines()]
+    assert rows[0] == [*(f"{name}_deg" for name in arm.joint_names), "x", "y", "z"]
+    q = np.radians([[float(x) for x in row[:6]] for row in rows[1:]])
+    np.testing.assert_allclose(q, armdyn.calibration_poses(arm, 8), atol=1e-7)
+    again = CliRunner().invoke(app, ["calibrate", "puma560", str(path), "--design", "8"])
+    assert "expected POSES as a new file" in str(again.exception)

@@ -7,6 +7,7 @@ export(
     {
         "calibrate": "calibrate",
         "check": "check_poses PoseMistake PosesCheck",
+        "design": "calibration_poses",
         "held_out": "CalibrationVerdict",
         "kinematics": "calibrated_kinematics deflection_regressor geometry_regressor",
         "poses": "Poses",

@@ -4,6 +4,7 @@ from armdyn.calibration.calibrate import calibrate as calibrate
 from armdyn.calibration.check import PoseMistake as PoseMistake
 from armdyn.calibration.check import PosesCheck as PosesCheck
 from armdyn.calibration.check import check_poses as check_poses
+from armdyn.calibration.design import calibration_poses as calibration_poses
 from armdyn.calibration.held_out import CalibrationVerdict as CalibrationVerdict
 from armdyn.calibration.kinematics import calibrated_kinematics as calibrated_kinematics
 from armdyn.calibration.kinematics import deflection_regressor as deflection_regressor
@@ -20,6 +21,7 @@ __all__ = [
     "PosesCheck",
     "calibrate",
     "calibrated_kinematics",
+    "calibration_poses",
     "check_poses",
     "deflection_regressor",
     "geometry_regressor",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
 from armdyn.calibration.check import explain_misfit
-from armdyn.calibration.fit import fit_evidence
+from armdyn.calibration.fit import INTERPRETED_POSES, fit_evidence
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.result import Calibration
@@ -24,7 +24,6 @@ from armdyn.trace.backend import interpreting
 
 MIN_POSES = 4  # base and tool need three; one more shows whether they agree
 MISFIT_SHARE = 0.1  # residual over the spread of the points from which on these are not poses of the arm as described
-INTERPRETED_POSES = 200  # up to so many one fit takes less time than compiling the formulas
 
 
 def calibrate(

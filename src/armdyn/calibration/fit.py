@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from armdyn.calibration.start import POSE_ARM_M
 from armdyn.calibration.unknowns import GROUPS, State, Unknowns
 from armdyn.errors import DataError
+from armdyn.spatial.rotation import skew
 
 # Typical sizes of errors of industrial arms, by group [m, rad, rad, deflection per moment], and how many measured
 # numbers of the group's own they outweigh.
@@ -23,8 +24,10 @@ FLAT = 1e-12  # share of their information by which steps of base and tool are d
 # height of a SCARA
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
 BODY_FREEDOM = 6  # numbers that a rigid body's points tell, however many they are
+SAME_PLACE = 1e-6  # singular values below this share of the largest: the markers are on one line
 QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
 MAX_STEPS = 150
+INTERPRETED_POSES = 200  # up to so many one fit takes less time than compiling the formulas
 SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
 
 
@@ -54,7 +57,7 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
     r = unknowns.residuals(state)
     is_measured = np.isfinite(r)
     counts = is_measured.sum(1)
-    share = np.minimum(1.0, BODY_FREEDOM / counts)
+    share = least_share(counts)
     freedom = counts * share
     noise = max(float(np.sqrt(np.nanmean(r**2))), QUIET_M)
     steps, settled = 0, False
@@ -77,6 +80,8 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
         gamma = 1 - np.diag(covariance)[unknowns.n_flat :] * precision[unknowns.n_flat :]
         unknowns = _with_turn_length(unknowns, state, weights, noise)
         r = np.nan_to_num(unknowns.residuals(state))
+        share = _independent_share(unknowns, state, weights, gamma, counts)
+        freedom = counts * share
         left = freedom.sum() - unknowns.n_flat - gamma.sum()
         new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), QUIET_M)
         squares = np.bincount(groups, unknowns.values(state) ** 2, len(GROUPS))
@@ -87,6 +92,36 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
         deviations, noise = new, new_noise
         settled = bool(moved.max() < SETTLED and change.max() < SETTLED)
     return EvidenceFit(unknowns, state, deviations, noise, weights, covariance, gamma, r, J, share, settled, steps)
+
+
+def least_share(counts: NDArray) -> NDArray:
+    """Share (K,) of the coordinates of poses that are independent where points err as one rigid body."""
+    return np.minimum(1.0, BODY_FREEDOM / counts)
+
+
+def _independent_share(unknowns: Unknowns, state: State, weights: NDArray, gamma: NDArray, counts: NDArray) -> NDArray:
+    """Share (K,) of coordinates that count as independent: all, if points err each for itself; less, if together.
+
+    What the arm errs moves the points as one body, what the instrument errs moves them apart: the variance of all
+    residuals over that of the six motions of the body.
+    """
+    M = unknowns.poses.n_markers
+    least = least_share(counts)
+    whole = counts == 3 * M
+    if M < 3 or not whole.any():
+        return least
+    arms = state.tool - state.tool.mean(axis=0)
+    motions = np.concatenate([np.tile(np.eye(3), (M, 1, 1)), skew(arms)], axis=2).reshape(3 * M, 6)
+    U, s, _ = np.linalg.svd(motions, full_matrices=False)
+    body = U[:, s > SAME_PLACE * s[0]]
+    tips, _ = unknowns.predict(state)
+    r = unknowns.residuals(state).reshape(len(tips), M, 3)[whole] @ tips[whole, :3, :3]
+    r = r.reshape(-1, 3 * M) * np.sqrt(weights[whole])[:, None]
+    rank, count = body.shape[1], int(whole.sum())
+    together = np.sum((r @ body) ** 2) / max(rank * count - unknowns.n_flat + 3 * M - rank - gamma.sum(), 1.0)
+    apart = np.sum((r - r @ body @ body.T) ** 2) / max((3 * M - rank) * (count - 1), 1.0)
+    mean = (rank * together + (3 * M - rank) * apart) / (3 * M)
+    return np.clip(mean / together, least, 1.0) if together > 0 else least
 
 
 def _with_turn_length(unknowns: Unknowns, state: State, weights: NDArray, noise: float) -> Unknowns:

@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.calibration.fit import EvidenceFit, fit_evidence
+from armdyn.calibration.fit import INTERPRETED_POSES, QUIET_M, EvidenceFit, fit_evidence
 from armdyn.calibration.unknowns import Unknowns, free_entries
+from armdyn.trace.backend import interpreting
 
 FOLDS = 5
 NOISE_LIMITED_GAIN = 0.2  # share of the error of base and tool that a fitted model must take away to be written
@@ -69,22 +70,25 @@ def refit(unknowns: Unknowns) -> EvidenceFit:
     return fit_evidence(unknowns, unknowns.start()[0])
 
 
+def folds(count: int) -> list[tuple[NDArray, NDArray]]:
+    """Rows to fit to and rows to predict, of every fold."""
+    order, number = np.random.default_rng(0).permutation(count), min(FOLDS, count)
+    tests = [np.sort(order[k::number]) for k in range(number)]
+    return [(np.setdiff1d(order, test), test) for test in tests]
+
+
 def held_out_errors(unknowns: Unknowns, progress: Callable[[float], None] | None = None) -> HeldOut:
     """Leave out one fold of the poses after the other, fit every model to the rest, and predict the fold."""
-    count = len(unknowns.poses)
-    order = np.random.default_rng(0).permutation(count)
-    folds, variants = min(FOLDS, count), models(unknowns)
+    variants, parts = models(unknowns), folds(len(unknowns.poses))
     errors: dict[str, list[NDArray]] = {name: [] for name in variants}
-    for k in range(folds):
-        test = np.sort(order[k::folds])
-        train = np.setdiff1d(order, test)
+    for k, (train, test) in enumerate(parts):
         for name, model in variants.items():
             fit = refit(model.of(unknowns.poses.select(train)))
             errors[name].append(pose_distances(fit.unknowns.of(unknowns.poses.select(test)), fit))
             if progress is not None:
-                progress((k + len(errors[name]) / len(variants)) / folds)
+                progress((k + len(errors[name]) / len(variants)) / len(parts))
     known = {name: summary(np.concatenate(rows)) for name, rows in errors.items()}
-    return HeldOut(known["base_and_tool"], known.get("offsets"), known.get("full"), folds)
+    return HeldOut(known["base_and_tool"], known.get("offsets"), known.get("full"), len(parts))
 
 
 def pose_distances(unknowns: Unknowns, fit: EvidenceFit) -> NDArray:
@@ -114,27 +118,42 @@ def judge(errors: HeldOut) -> CalibrationVerdict:
     return CalibrationVerdict.CALIBRATED
 
 
-def predictive_noise(fit: EvidenceFit) -> float:
-    """Deviation of a measured coordinate about its prediction, such that 95 % intervals hold 95 % of what is left out.
+class PredictiveNoise(NamedTuple):
+    """Deviations of measurements about their predictions, all that the model lacks included."""
 
-    Folds are left out in the linearised model, which takes no further fit. The noise of the fit itself weighs poses
-    down that disagree; those occur among new ones too.
+    shift: float  # of a coordinate [m]
+    turn: float  # of a measured frame [rad], else NaN
+
+
+def predictive_noise(unknowns: Unknowns) -> PredictiveNoise:
+    """Deviations with which 95 % intervals hold 95 % of what is left out, in folds.
+
+    The noise of the fit itself is less: it weighs poses down that disagree, and those occur among new ones too.
     """
-    unknowns, J, r = fit.unknowns, fit.jacobian, fit.residuals
-    information = np.linalg.inv(fit.covariance)
-    weights = fit.share * fit.weights / fit.noise**2
-    is_measured = np.isfinite(unknowns.residuals(fit.state))
-    order, folds = np.random.default_rng(0).permutation(len(r)), min(FOLDS, len(r))
-    squares = []
-    for k in range(folds):
-        out = order[k::folds]
-        rows = J[out].reshape(-1, J.shape[2])
-        pulled = (rows * np.repeat(weights[out], J.shape[1])[:, None]).T
-        covariance = np.linalg.inv(information - pulled @ rows)
-        left = r[out].ravel() + rows @ (covariance @ (pulled @ r[out].ravel()))
-        variance = np.einsum("ap,pq,aq->a", rows, covariance, rows)
-        squares.append((left**2 / Z95**2 - variance)[is_measured[out].ravel()])
-    return float(np.sqrt(max(np.quantile(np.concatenate(squares), 0.95), (0.1 * fit.noise) ** 2)))
+    squares: list[NDArray] = []
+    with interpreting(FOLDS * len(unknowns.poses) <= INTERPRETED_POSES):
+        for train, test in folds(len(unknowns.poses)):
+            fit = refit(unknowns.of(unknowns.poses.select(train)))
+            there = fit.unknowns.of(unknowns.poses.select(test))
+            J, r = there.jacobian(fit.state), there.residuals(fit.state)
+            if not there.poses.n_markers:
+                J[:, 3:] /= there.turn_length
+                r[:, 3:] /= there.turn_length
+            variance = np.einsum("kdp,pq,kdq->kd", J, fit.covariance, J)
+            squares.append(np.reshape((r / Z95) ** 2 - variance, (-1, 3)))
+    return PredictiveNoise(*_deviations(np.concatenate(squares), not unknowns.poses.n_markers))
+
+
+def _deviations(squares: NDArray, frames: bool) -> tuple[float, float]:
+    """Deviations of shifts and of turns from their excess squares (N, 3), turns in every second row."""
+
+    def deviation(x: NDArray) -> float:
+        x = x[np.isfinite(x)]
+        # The share that a new one exceeds, not one of these: as in conformal prediction (Vovk et al. 2005).
+        share = min(1.0, 0.95 * (1 + 1 / len(x)))
+        return float(np.sqrt(max(np.quantile(x, share), QUIET_M**2)))
+
+    return (deviation(squares[::2]), deviation(squares[1::2])) if frames else (deviation(squares), np.nan)
 
 
 Z95 = 1.959964  # deviations of a normal distribution within which 95 % lie

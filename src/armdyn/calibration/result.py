@@ -18,6 +18,7 @@ from armdyn.calibration.held_out import (
     CalibrationVerdict,
     HeldOut,
     PoseErrors,
+    PredictiveNoise,
     held_out_errors,
     judge,
     models,
@@ -114,9 +115,14 @@ class Calibration(Reported, Frozen):
         return dict(zip(GROUPS, map(float, self.fit.deviations), strict=True))
 
     @cached_property
+    def predictive_noise(self) -> PredictiveNoise:
+        """Deviations of measurements about their predictions at poses that were not fitted to."""
+        return predictive_noise(self.fit.unknowns)
+
+    @property
     def noise(self) -> float:
         """Deviation of a measured coordinate about its prediction, all that the model lacks included [m]."""
-        return predictive_noise(self.fit)
+        return self.predictive_noise.shift
 
     @property
     def converged(self) -> bool:
@@ -245,7 +251,7 @@ class Calibration(Reported, Frozen):
             J = unknowns.jacobian(self.fit.state) / np.repeat([1.0, length], 3)[:, None]
         C = J @ self.fit.covariance @ np.swapaxes(J, 1, 2)
         if noise:
-            turn = 0.0 if self.poses.n_markers else self.noise / length
+            turn = 0.0 if self.poses.n_markers else self.predictive_noise.turn
             C = C + np.diag(np.repeat([self.noise**2, turn**2], 3))
         return C.reshape(*batch, 6, 6)
 

@@ -317,7 +317,7 @@ def _share(on_a: NDArray, on_b: NDArray, s: NDArray, force: NDArray) -> None:
     on_b += part
 
 
-def random_poses(arm: Arm) -> NDArray:
-    """Configurations (PROBE_POSES, n) within the arm's limits, the same every time."""
+def random_poses(arm: Arm, count: int = PROBE_POSES, seed: int = 0) -> NDArray:
+    """Configurations (count, n) within the arm's limits, the same every time."""
     lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
-    return np.random.default_rng(0).uniform(lower, upper, (PROBE_POSES, arm.n))
+    return np.random.default_rng(seed).uniform(lower, upper, (count, arm.n))

@@ -13,6 +13,7 @@ from armdyn.cli.show import print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
     from armdyn.calibration.result import Calibration
+    from armdyn.model.arm import Arm
 
 GEOMETRY: dict[str, Any] = {"all": True, "offsets": "offsets", "base": False}
 
@@ -38,6 +39,9 @@ def calibrate(
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
     unit: Annotated[str, typer.Option(help="Of lengths without one: m, cm, mm, um or in.")] = "m",
     camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
+    design: Annotated[
+        int | None, typer.Option(metavar="K", help="Choose K poses to measure, and write their joints to POSES.")
+    ] = None,
     *,
     base: Base = None,
     tip: Tip = None,
@@ -52,6 +56,9 @@ def calibrate(
     check_choice("--fit", "model", fit, GEOMETRY)
     require_folders(offsets, report=report, model=out)
     described = resolve(arm, base, tip)
+    if design is not None:
+        _write_design(described, design, poses, degrees)
+        return
     with progress_bar() as tell:
         tell(0.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
@@ -70,6 +77,28 @@ def calibrate(
         print_json(_numbers(found))
     else:
         _print(found, out)
+
+
+def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
+    """Write a table of joint positions, with columns for what will be measured there."""
+    import numpy as np
+
+    from armdyn.calibration.design import calibration_poses
+    from armdyn.errors import ArmdynError
+    from armdyn.files import write_whole
+
+    if path.suffix.lower() != ".csv" or path.exists():
+        raise ArmdynError(f"--design: expected POSES as a new file that ends in .csv, got '{path}'")
+    slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
+    q = calibration_poses(arm, count)
+    q = np.where(slides, q, np.degrees(q)) if degrees else q
+    names = [
+        f"{name}_deg" if degrees and not slide else name for name, slide in zip(arm.joint_names, slides, strict=True)
+    ]
+    lines = [",".join([*names, "x", "y", "z"]), *(",".join([*(f"{x:.6f}" for x in row), "", "", ""]) for row in q)]
+    write_whole(path, "\n".join(lines) + "\n")
+    print_line(f"written: {path}", whole=True)
+    print_line("Fill in x, y, z as measured. Motions from one pose to the next were not checked for collisions.")
 
 
 def _numbers(found: Calibration) -> dict[str, Any]:
