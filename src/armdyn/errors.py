@@ -44,6 +44,17 @@ class PathError(ArmdynError):
         self.t, self.pose, self.reason = t, pose, reason
 
 
+class ConstraintError(ArmdynError):
+    """A constraint cannot be kept: `reason` is "conflicting", "redundant", "singular" or "start".
+
+    `conditions` are those concerned, counted from 0.
+    """
+
+    def __init__(self, message: str, reason: str = "start", conditions: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.reason, self.conditions = reason, conditions
+
+
 class SimulationError(ArmdynError):
     """A run cannot go on; `result` holds what was computed until then."""
 

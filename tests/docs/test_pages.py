@@ -19,6 +19,7 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("start", 8),
         ("calibrate-your-robot", 20),
         ("adaptive-payload", 15),
+        ("constraints", 35),
         ("controller-c", 6),
         ("estimators", 40),
         ("fmu", 5),

@@ -10,6 +10,11 @@ export(
         "base.parameters": "base_adaptive_regressor base_parameters base_regressor BaseParameters",
         "base.physical": "possible_range possible_theta",
         "base.regressor_derivatives": "base_regressor_gradient regressor_derivatives regressor_gradient",
+        "constrained": "constrained_dynamics constrained_torque ConstrainedMotion onto_constraint",
+        "constraint": (
+            "at_point Constraint constraint_drift constraint_jacobian constraint_residual DirectionAngle on_circle "
+            "on_hinge on_line on_plane PointAtDistance PointOnPlane"
+        ),
         "coriolis": "coriolis_matrix mass_matrix_rate",
         "drive": "augmented_mass_matrix drive_torque transmission_matrix",
         "energy": "center_of_mass energy_rates generalized_momentum kinetic_energy potential_energy",

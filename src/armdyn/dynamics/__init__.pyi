@@ -12,6 +12,22 @@ from armdyn.dynamics.base.physical import possible_theta as possible_theta
 from armdyn.dynamics.base.regressor_derivatives import base_regressor_gradient as base_regressor_gradient
 from armdyn.dynamics.base.regressor_derivatives import regressor_derivatives as regressor_derivatives
 from armdyn.dynamics.base.regressor_derivatives import regressor_gradient as regressor_gradient
+from armdyn.dynamics.constrained import ConstrainedMotion as ConstrainedMotion
+from armdyn.dynamics.constrained import constrained_dynamics as constrained_dynamics
+from armdyn.dynamics.constrained import constrained_torque as constrained_torque
+from armdyn.dynamics.constrained import onto_constraint as onto_constraint
+from armdyn.dynamics.constraint import Constraint as Constraint
+from armdyn.dynamics.constraint import DirectionAngle as DirectionAngle
+from armdyn.dynamics.constraint import PointAtDistance as PointAtDistance
+from armdyn.dynamics.constraint import PointOnPlane as PointOnPlane
+from armdyn.dynamics.constraint import at_point as at_point
+from armdyn.dynamics.constraint import constraint_drift as constraint_drift
+from armdyn.dynamics.constraint import constraint_jacobian as constraint_jacobian
+from armdyn.dynamics.constraint import constraint_residual as constraint_residual
+from armdyn.dynamics.constraint import on_circle as on_circle
+from armdyn.dynamics.constraint import on_hinge as on_hinge
+from armdyn.dynamics.constraint import on_line as on_line
+from armdyn.dynamics.constraint import on_plane as on_plane
 from armdyn.dynamics.coriolis import coriolis_matrix as coriolis_matrix
 from armdyn.dynamics.coriolis import mass_matrix_rate as mass_matrix_rate
 from armdyn.dynamics.drive import augmented_mass_matrix as augmented_mass_matrix
@@ -78,11 +94,17 @@ from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
 
 __all__ = [
     "BaseParameters",
+    "ConstrainedMotion",
+    "Constraint",
+    "DirectionAngle",
     "FilteredRegressor",
     "LowPass",
+    "PointAtDistance",
+    "PointOnPlane",
     "acceleration_derivatives",
     "adaptive_regressor",
     "adaptive_torque",
+    "at_point",
     "augmented_mass_matrix",
     "base_adaptive_regressor",
     "base_parameters",
@@ -91,6 +113,11 @@ __all__ = [
     "breakaway_torque",
     "center_of_mass",
     "christoffel_symbols",
+    "constrained_dynamics",
+    "constrained_torque",
+    "constraint_drift",
+    "constraint_jacobian",
+    "constraint_residual",
     "controllability",
     "coriolis_coefficients",
     "coriolis_matrix",
@@ -132,6 +159,11 @@ __all__ = [
     "momentum_regressor",
     "normal_equations",
     "observability",
+    "on_circle",
+    "on_hinge",
+    "on_line",
+    "on_plane",
+    "onto_constraint",
     "operational_inertia",
     "possible_range",
     "possible_theta",

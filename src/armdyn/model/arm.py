@@ -24,6 +24,7 @@ from armdyn.names import Named
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.rotation import rotation_from_z
 from armdyn.spatial.transform import check_transform, exact, inverse
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -570,22 +571,10 @@ class Arm(Named, Frozen):
 def _segment(joint: Joint, before: NDArray) -> Segment:
     """The joint with its axis turned to z."""
     turn = np.eye(4)
-    turn[:3, :3] = _rotation_from_z(joint.axis)
+    turn[:3, :3] = rotation_from_z(joint.axis)
     before, after = before @ turn, inverse(turn) @ joint.after
     constants = (before[:3, :3], before[:3, 3], after[:3, :3], after[:3, 3])
     return Segment(joint.kind, *(_snap(constant) for constant in constants))
-
-
-def _rotation_from_z(axis: NDArray) -> NDArray:
-    """A rotation that takes z to `axis`; a signed permutation when the axis is one of the frame's own."""
-    if np.array_equal(axis, (0.0, 0.0, 1.0)):
-        return np.eye(3)
-    k = int(np.argmax(np.abs(axis)))
-    # This axis of the frame is never nearly parallel to `axis`, and x = y cross z keeps zeros exact.
-    helper = np.eye(3)[(k + 2) % 3]
-    x = np.cross(helper, axis)
-    x /= np.linalg.norm(x)
-    return np.column_stack([x, np.cross(axis, x), axis])
 
 
 def _snap(array: NDArray) -> NDArray:

@@ -104,6 +104,7 @@ def _check(plant: Plant) -> None:
     found = {
         "springs behind rotors": kind.elastic,
         "contacts": kind.surfaces,
+        "a constraint": kind.constraint,
         "payloads that change": plant.changes,
         "a wrench": kind.wrench,
         "a motion of the base": kind.base_motion,

@@ -198,7 +198,7 @@ def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None
     arrays = {key: x[:, rows].reshape(*batch, *x[:, rows].shape[1:]) for key, x in record.arrays.items()}
     own = {"q", "qd"} | SHOWN
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
-    states |= {key: arrays[key] for key in ("contact",) if key in arrays}
+    states |= {key: arrays[key] for key in ("contact", "multipliers") if key in arrays}
     q_ref, qd_ref, qdd_ref = (x[:: record.stride][rows] for x in plan.desired)
     stopped = record.diverged_step
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)

@@ -51,6 +51,18 @@ def _elementary(angle: ArrayLike, axis: int) -> NDArray:
     return R
 
 
+def rotation_from_z(axis: NDArray) -> NDArray:
+    """Return a rotation that takes z to `axis`; a signed permutation when the axis is one of the frame's own."""
+    if np.array_equal(axis, (0.0, 0.0, 1.0)):
+        return np.eye(3)
+    k = int(np.argmax(np.abs(axis)))
+    # This axis of the frame is never nearly parallel to `axis`, and x = y cross z keeps zeros exact.
+    helper = np.eye(3)[(k + 2) % 3]
+    x = np.cross(helper, axis)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(axis, x), axis])
+
+
 def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
     """Orientation reached by turning a frame several times, each turn described in a frame of choice.
 

@@ -6,7 +6,7 @@ import functools
 import hashlib
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -56,7 +56,8 @@ class Runner:
             values[name] = subject.trace_data(name)
         if traced.check is not None:
             traced.check(subject, own)
-        ports = self._ports(subject, tuple(name for name in traced.order if name in values))
+        sizes = traced.sizes(subject, options)
+        ports = self._ports(sizes, tuple(name for name in traced.order if name in values))
         arrays = [values[p.name] if p.name in own else self.array(subject, p, values[p.name]) for p in ports]
         single = [a.ndim == len(p.shape) for a, p in zip(arrays, ports, strict=True)]
         shared = frozenset(p.name for p, one in zip(ports, single, strict=True) if one and p.name in traced.bound)
@@ -68,9 +69,8 @@ class Runner:
             self._learn(subject, kernel)
         return results
 
-    def _ports(self, subject: Subject, names: tuple[str, ...]) -> list[Port]:
-        """The inputs that are present, with their shapes for this subject."""
-        sizes = subject.trace_sizes
+    def _ports(self, sizes: Mapping[str, int], names: tuple[str, ...]) -> list[Port]:
+        """The inputs that are present, with their shapes for these sizes."""
         key = (*sizes.items(), *names)
         if key not in self._known_ports:
             self._known_ports[key] = [Port(name, evaluate(self.traced.shapes[name], sizes)) for name in names]

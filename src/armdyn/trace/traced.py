@@ -8,8 +8,8 @@
 * positional parameters with a shape are data; with the default None they are optional, and a call without them runs
   a variant in which they do not exist;
 * keyword-only parameters are data bound from the subject (`subject.trace_data(name)`) unless given;
-* parameters without a shape are options: hashable values that select a variant; the shape of a result may mention an
-  option that is an integer, or a tuple (which counts as its length).
+* parameters without a shape are options: hashable values that select a variant; shapes may mention an
+  option that is an integer, or has a length, such as a tuple.
 
 The formula sees CasADi `SX` columns (matrices where two axes are declared, lists of matrices where three are) and
 returns one symbol per output. Its annotations are what callers with numbers see; callers with symbols get symbols.
@@ -20,7 +20,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections import namedtuple
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sized
 from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar, overload
 
 import numpy as np
@@ -233,7 +233,7 @@ class Traced:
 
     def make_program(self, subject: Subject, variant: Variant, fold: bool | tuple[str, ...] = False) -> Program:
         """Like `program`, never remembered; with `fold` bound data (all, or those named) become constants."""
-        sizes = subject.trace_sizes
+        sizes = self.sizes(subject, dict(variant.options))
         folded = fold if isinstance(fold, tuple) else self.bound if fold else ()
         names = [name for name in variant.inputs if name not in folded]
         constants = {name: ca.SX(ca.DM(subject.trace_data(name))) for name in folded}
@@ -243,9 +243,13 @@ class Traced:
             return as_list(self.formula(subject, **values, **dict(variant.options)), tuple(self.returns))
 
         inputs = tuple(Port(name, evaluate(self.shapes[name], sizes)) for name in names)
-        counts = {k: v if isinstance(v, int) else len(v) for k, v in variant.options if isinstance(v, (int, tuple))}
-        outputs = tuple(Port(name, evaluate(shape, {**sizes, **counts})) for name, shape in self.returns.items())
+        outputs = tuple(Port(name, evaluate(shape, sizes)) for name, shape in self.returns.items())
         return Program(self.name, inputs, outputs, formula)
+
+    def sizes(self, subject: Subject, options: Mapping[str, Any]) -> dict[str, int]:
+        """Sizes that shapes may mention: the subject's, integer options, and lengths of options that have one."""
+        counts = {k: v if isinstance(v, int) else len(v) for k, v in options.items() if isinstance(v, int | Sized)}
+        return {**subject.trace_sizes, **counts}
 
     def chosen_program(
         self, subject: Subject, inputs: Collection[str], kept: Collection[str], options: Mapping[str, Any]
@@ -278,12 +282,13 @@ class Traced:
                 values[name] = subject.trace_data(name)
         if any(isinstance(v, ca.MX) for v in values.values()):
             return self._embed(subject, values, options)
-        symbols = {name: self._symbol(subject, name, value) for name, value in values.items()}
+        sizes = self.sizes(subject, options)
+        symbols = {name: self._symbol(sizes, name, value) for name, value in values.items()}
         return self.wrap(as_list(self.formula(subject, **symbols, **options), tuple(self.returns)))
 
-    def _symbol(self, subject: Subject, name: str, value: Any) -> Any:
+    def _symbol(self, sizes: Mapping[str, int], name: str, value: Any) -> Any:
         """A value as a symbol of the declared shape."""
-        shape = evaluate(self.shapes[name], subject.trace_sizes)
+        shape = evaluate(self.shapes[name], sizes)
         if isinstance(value, (list, tuple)) and len(shape) == 2:
             value = ca.vertcat(*(ca.SX(v).T if ca.SX(v).shape[1] == 1 else ca.SX(v) for v in value))
         symbol = ca.SX(value) if is_symbol(value) else ca.SX(ca.DM(np.asarray(value, float)))

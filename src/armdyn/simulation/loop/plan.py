@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, common_batch, is_whole
 from armdyn.control.protocol import Law
+from armdyn.dynamics.constrained import check_start
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError, ShapeError, quote
 from armdyn.model.arm import Arm
@@ -75,6 +76,8 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
     if law is not None:
         schedule = schedule.for_law(law)
     (q0, qd0), batch = _start(schedule, law, given.q0, given.qd0)
+    if plant.constraint is not None:
+        check_start(plant.arm, plant.constraint, q0, qd0)
     springs = plant.kind.elastic or plant.kind.surfaces or plant.kind.stops
     if given.substeps is not None and accuracy is None and springs:
         check_step(plant, q0[:1], schedule.clock.h)

@@ -28,7 +28,7 @@ from armdyn.trace.symbols import ca
 Shapes = dict[str, tuple[int, ...]]
 # Outputs that are not fed back: torques, and what the controller saw through its sensors.
 SEEN = ("seen.q", "seen.qd")
-SHOWN = frozenset(("tau", "contact", *SEEN))
+SHOWN = frozenset(("tau", "contact", "multipliers", *SEEN))
 
 
 class Timing(NamedTuple):
@@ -70,8 +70,10 @@ def plant_program(plant: Plant, kind: Kind) -> Program:
 
 
 def exerted_shapes(plant: Plant, kind: Kind) -> Shapes:
-    """What a plant's step shows besides its state: torques of the drives, and forces on the points that touch."""
-    return {"tau": (plant.arm.n,), **({"contact": (len(kind.touching), 3)} if kind.surfaces else {})}
+    """What a plant's step shows besides its state: torques of the drives, forces of contacts and of a constraint."""
+    contact = {"contact": (len(kind.touching), 3)} if kind.surfaces else {}
+    constraint = {} if kind.constraint is None else {"multipliers": (len(kind.constraint),)}
+    return {"tau": (plant.arm.n,), **contact, **constraint}
 
 
 class LawShapes(NamedTuple):

@@ -21,8 +21,10 @@ from typing import Any, NamedTuple
 
 from armdyn.control.wrist import free_reading
 from armdyn.dynamics.bodies.ltdl import factorize
+from armdyn.dynamics.constrained import solve_constrained, wanted_acceleration
+from armdyn.dynamics.constraint import jacobian_of
 from armdyn.dynamics.drive import drive_inertia, drive_torque
-from armdyn.dynamics.friction import breakaway_torque, joint_frictions
+from armdyn.dynamics.friction import breakaway_torque, direction, joint_frictions
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_shafts, from_shafts, shaft_torques
@@ -31,7 +33,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
-from armdyn.simulation.plant.plant import Kind
+from armdyn.simulation.plant.plant import BLUR_SPEED, Kind
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.stages import call_stage
 from armdyn.trace.symbols import Symbol, ca
@@ -39,6 +41,8 @@ from armdyn.trace.symbols import Symbol, ca
 Values = Mapping[str, Any]
 
 MOVES = ("q", "qd")
+# Errors of constraints fade at this part of the rate of steps: the fixed step of order four stays stable and exact.
+CONSTRAINT_RATE_TIMES_STEP = 0.05
 
 
 class Equations(NamedTuple):
@@ -71,6 +75,8 @@ class Step(NamedTuple):
         after = {"tau": self.drive_torques(x, v, tau[0])}
         if self.kind.surfaces:
             after["contact"] = ca.vertcat(*(f.T for f, _ in self.contacts(state["q"], state["qd"])))
+        if self.kind.constraint is not None:
+            after["multipliers"] = self.constrained(x, v, tau[0], 0)[1]
         if self.kind.lag:
             after["motor"] = motor
         if slip is not None:
@@ -203,6 +209,8 @@ class Step(NamedTuple):
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
+        if self.kind.constraint is not None:
+            return self.constrained(x, v, tau, instant)[0]
         return from_shafts(self.arm, self._solve(self.equations(x, v, tau, instant), x, v, tau, slip))
 
     def _stage(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
@@ -217,12 +225,28 @@ class Step(NamedTuple):
 
     def _solve(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
         """Accelerations of the equations under friction."""
-        M, net = equations
-        if self.kind.friction == "none":
-            return factorize(M).solve(net)
-        direction = ca.sign(self._speeds(v)) if slip is None else slip.direction
-        net = net - self._spread(self._sliding(x, v, tau, direction), 0.0)
+        M, net = equations.M, self._after_friction(equations.net, x, v, tau, slip)
         return factorize(M).solve(net) if slip is None else _solve_moving(M, net, self._spread(slip.moving, 1.0))
+
+    def _after_friction(self, net: Symbol, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
+        """Torques that accelerate, friction of what slides taken off."""
+        if self.kind.friction == "none":
+            return net
+        blur = BLUR_SPEED if self.kind.friction == "blurred" else 0.0
+        sliding = direction(self._speeds(v), blur) if slip is None else slip.direction
+        return net - self._spread(self._sliding(x, v, tau, sliding), 0.0)
+
+    def constrained(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> tuple[Symbol, Symbol]:
+        """Accelerations under a constraint, and its multipliers."""
+        n, constraint = self.arm.n, self.kind.constraint
+        assert constraint is not None
+        M, net = self.equations(x, v, tau, instant)
+        A = jacobian_of(self.arm, x[:n], constraint)
+        rate = CONSTRAINT_RATE_TIMES_STEP / self.data["dt"] if "dt" in self.data else 0.0
+        wanted = wanted_acceleration(self.arm, x[:n], v[:n], constraint, A, rate)
+        A = shaft_torques(self.arm, ca.horzcat(A, ca.SX.zeros(A.shape[0], len(self.kind.elastic))).T).T
+        a, multipliers = solve_constrained(M, self._after_friction(net, x, v, tau, None), A, wanted)
+        return from_shafts(self.arm, a), multipliers
 
     def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
         """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, finite_array
+from armdyn.dynamics.constraint import Constraint, constraint_jacobian
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_shafts
 from armdyn.errors import ModelError, ShapeError, check_choice, quote
@@ -24,16 +25,20 @@ from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 ENGINES = ("armdyn", "mujoco")
+# Speed below which dry friction of an arm under a constraint fades [rad/s or m/s]: which of several joints sticks is
+# not determined there.
+BLUR_SPEED = 0.01
 # Parts of a plant that may be left out, and of what kind they are.
 PARTS: dict[str, type] = {
-    "elasticity": Elasticity, "contact": Contact, "wrist": WristSensor, "servo": PositionServo
+    "elasticity": Elasticity, "contact": Contact, "wrist": WristSensor, "servo": PositionServo,
+    "constraint": Constraint,
 }  # fmt: skip
 
 
 class Kind(NamedTuple):
     """What a plant's formula holds; all else is folded away."""
 
-    friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick
+    friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick; "blurred": dry, made smooth
     stribeck: bool
     rotors: bool
     lag: bool
@@ -48,6 +53,7 @@ class Kind(NamedTuple):
     touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
     stops: bool = False
     wrist: bool = False  # whether the law feels forces
+    constraint: Constraint | None = None
     servo: str = ""  # "spring", or "dead band" if some servo has one; empty: commands are torques
 
 
@@ -90,6 +96,9 @@ class Plant:
         damping, stiffness and rest of the joints' springs.
     servo : PositionServo, optional
         Servos inside the drives, for arms that are commanded positions instead of torques.
+    constraint : Constraint, optional
+        Conditions that the tip, or other frames, keep, such as `on_plane(...)`; see `constrained_dynamics`. Dry
+        friction is smooth then, below 0.01 rad/s or m/s.
     engine : {"armdyn", "mujoco"}
         What computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is smooth.
     """
@@ -112,6 +121,7 @@ class Plant:
     wrist: WristSensor | None = None
     drive_data: ArrayLike | None = None
     servo: PositionServo | None = None
+    constraint: Constraint | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
@@ -148,6 +158,8 @@ class Plant:
         if self.servo is not None:
             self._check_servo(self.servo)
         self._check_contact()
+        if self.constraint is not None:
+            self._check_constraint(self.constraint)
         check_choice("Plant", "engine", self.engine, ENGINES, ModelError)
         (require_movable_with_rotors if self.drive else require_movable)(
             self.arm, () if self.theta is not None else ("theta", "drive")
@@ -225,6 +237,14 @@ class Plant:
         if self.elasticity is not None or np.any(self.motor_lag) or self.engine != ENGINES[0]:
             raise ModelError("Plant: servo: position servos go with rigid joints, no motor_lag and armdyn's own engine")
 
+    def _check_constraint(self, constraint: Constraint) -> None:
+        constraint_jacobian(self.arm, np.zeros(self.arm.n), constraint)  # raises for frames that are not there
+        if self.engine != ENGINES[0] or any(isinstance(x, PickUp) and x.at_rest for x in self.changes):
+            raise ModelError(
+                "Plant: constraint goes with armdyn's own engine, and not with bodies at rest that are seized; leave "
+                "engine='armdyn' and give PickUp(at_rest=False)"
+            )
+
     # -- what the loop asks -----------------------------------------------------------------------------
 
     @cached_property
@@ -237,12 +257,12 @@ class Plant:
             dry = ("coulomb", "static", "asymmetry", "load")
             rows = self.arm.trace_sizes["h"] + self.arm.trace_sizes["l"]
             is_dry = any(table[name].any() for name in dry) or rows > 0
-            friction = "dry" if is_dry else "smooth"
+            friction = "smooth" if not is_dry else "dry" if self.constraint is None else "blurred"
         stiffness, _, backlash = self.springs.T
         elastic = np.flatnonzero(np.isfinite(stiffness))
         return Kind(
             friction,
-            friction == "dry" and bool((table["static"] != table["coulomb"]).any()),
+            friction in ("dry", "blurred") and bool((table["static"] != table["coulomb"]).any()),
             self.drive and (bool(self.own_drive.any()) or any(j.drive.balance for j in self.arm.joints)),
             bool(np.any(self.motor_lag)),
             bool(np.isfinite(self.torque_limits).any()),
@@ -255,6 +275,7 @@ class Plant:
             () if self.contact is None else self.contact.kinds,
             () if self.contact is None else self.contact.links(self.arm),
             bool(self.stops),
+            constraint=self.constraint,
             servo="" if self.servo is None else "dead band" if np.any(self.servo.dead_band) else "spring",
         )
 

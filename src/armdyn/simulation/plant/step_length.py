@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ModelError
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES, STEEP_SPEED
-from armdyn.simulation.plant.plant import Plant
+from armdyn.simulation.plant.plant import BLUR_SPEED, Plant
 
 # Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
 # leaves room for poses and runs of a batch that are not looked at.
 LARGEST_STEP_TIMES_RATE = 2.5
 CHOSEN_STEP_TIMES_RATE = 1.0
+DRY = ("coulomb", "static")
 RUNS_LOOKED_AT = 8  # runs of a batch that are looked at
 
 
@@ -103,6 +104,8 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
     D, K = np.zeros((2, n + len(elastic), n + len(elastic)))
     viscous, damping, stiffness = FRICTION_NAMES.index("viscous"), *map(DRIVE_NAMES.index, ("damping", "stiffness"))
     resisting = friction[:, viscous] + _steepest_slope(plant, friction)
+    if plant.kind.friction == "blurred":
+        resisting = resisting + np.abs(friction[:, [FRICTION_NAMES.index(x) for x in DRY]]).max(1) / BLUR_SPEED
     if plant.arm.coupling is not None:  # such arms have no springs behind rotors
         shafts = np.diag(resisting + drive[:, damping])
         return plant.arm.coupling.T @ shafts @ plant.arm.coupling, np.diag(drive[:, stiffness])
