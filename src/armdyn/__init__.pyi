@@ -91,6 +91,7 @@ from armdyn.control.robust.predictive import PredictiveControl as PredictiveCont
 from armdyn.control.robust.sliding_mode import SlidingMode as SlidingMode
 from armdyn.control.robust.sliding_mode import SuperTwisting as SuperTwisting
 from armdyn.control.robust.sliding_mode import super_twisting as super_twisting
+from armdyn.control.ros2.package import ros2_package as ros2_package
 from armdyn.control.step import traced_step as traced_step
 from armdyn.control.theory.gains import bryson as bryson
 from armdyn.control.theory.gains import gains_from_bandwidth as gains_from_bandwidth

@@ -40,6 +40,7 @@ export(
         "robust.path_scaling": "PathScaling",
         "robust.predictive": "PredictiveControl",
         "robust.sliding_mode": "SlidingMode super_twisting SuperTwisting",
+        "ros2.package": "ros2_package",
         "step": "traced_step",
         "theory.gains": "bryson gains_from_bandwidth gains_from_poles pd_gains",
         "theory.riccati": "continuous_lqr discrete_lqr finite_horizon_lqr",

@@ -61,7 +61,7 @@ def test_laws_are_listed() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "expected names of functions ('list' shows all), --law LAW, or --fmu FILE"),
+        ((), "expected names of functions ('list' shows all), --law LAW, --ros2 FOLDER, or --fmu FILE"),
         (("gravity_torque", "--law", "PD"), "functions (gravity_torque) and --law cannot be written by one command"),
         (("gravity_torque", "--fmu", "a.fmu"), "functions (gravity_torque) and --fmu cannot be written by one command"),
     ],
@@ -88,3 +88,9 @@ def test_every_public_formula_can_be_exported() -> None:
     names = run("planar2", "list").split()
     assert {"inverse_dynamics", "inverse_dynamics_base", "tip_mobility", "regressor16", "lugre_torque"} <= set(names)
     assert len(names) >= 60
+
+
+def test_a_ros2_package(tmp_path: Path) -> None:
+    text = run("planar2", "--ros2", str(tmp_path / "package"), "--law", "pd + gravity", "--rate", "500")
+    assert "colcon build --packages-select planar2_dynamics" in text
+    assert "GravityPD in Guarded of planar2 at 500 Hz" in (tmp_path / "package" / "controller_plugin.xml").read_text()

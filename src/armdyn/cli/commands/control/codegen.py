@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,9 @@ from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_s
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
+
+if TYPE_CHECKING:
+    from armdyn.model.arm import Arm
 
 Functions = Annotated[
     list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
@@ -26,6 +29,12 @@ Fmu = Annotated[
     Path | None,
     typer.Option(help="Write an FMU (FMI 2.0) to this .fmu instead: the arm as a plant, or a --law."),
 ]
+Ros2 = Annotated[
+    Path | None,
+    typer.Option(
+        "--ros2", help="Write a ROS 2 package to this folder instead: dynamics solver, and a --law's controller."
+    ),
+]
 Inputs = Annotated[
     list[str] | None,
     typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
@@ -34,23 +43,27 @@ Inputs = Annotated[
 
 def codegen(
     arm: ArmName, functions: Functions = None, law: LawName = None, out: Out = Path(), prefix: Prefix = None,
-    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, fmu: Fmu = None, bandwidth: Bandwidth = 3.0,
-    rate: Rate = 1000.0, base: Base = None, tip: Tip = None, json: Json = False,
+    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, fmu: Fmu = None, ros2: Ros2 = None,
+    bandwidth: Bandwidth = 3.0, rate: Rate = 1000.0, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law
     from armdyn.files import require_folder
     from armdyn.trace.printers.c_code import c_code
 
-    if functions and (law is not None or fmu is not None):
-        other = "--law" if law is not None else "--fmu"
+    other = next((f"--{name}" for name, x in {"law": law, "fmu": fmu, "ros2": ros2}.items() if x is not None), None)
+    if functions and other:
         raise typer.BadParameter(
             f"functions ({', '.join(functions)}) and {other} cannot be written by one command; give one of them"
         )
-    if not functions and law is None and fmu is None:
+    if not functions and not other:
         raise typer.BadParameter(
-            "expected names of functions ('list' shows all), --law LAW, or --fmu FILE alone for the arm as a plant"
+            "expected names of functions ('list' shows all), --law LAW, --ros2 FOLDER, "
+            "or --fmu FILE alone for the arm as a plant"
         )
+    if ros2 is not None:
+        write_ros2_package(resolve(arm, base, tip), ros2, law, bandwidth, rate, json)
+        return
     if law is not None:
         write_law(arm, law, out, prefix, bandwidth, rate, float, inputs, fmu, base, tip, json)
         return
@@ -72,6 +85,19 @@ def codegen(
     print_written([code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])], json, code)
     if not json:
         print_selftest([code.source, code.selftest])
+
+
+def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float, rate: float, json: bool) -> None:
+    """Write a ROS 2 package and print where."""
+    from armdyn.cli.commands.control.law import designed_law
+    from armdyn.control.ros2.package import ros2_package
+
+    chosen = None if law is None else designed_law(arm, law, bandwidth, rate)
+    with working("writing a ROS 2 package"):
+        package = ros2_package(arm, folder, chosen, rate=rate)
+    print_written(package.files, json)
+    if not json:
+        print(f"next:  copy {package.folder} into a workspace's src; colcon build --packages-select {package.name}")
 
 
 def function(name: str) -> Callable[..., Any]:

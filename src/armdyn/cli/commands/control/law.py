@@ -13,6 +13,8 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
+    from armdyn.control.protocol import Law
+    from armdyn.model.arm import Arm
     from armdyn.trace.printers.c_code import CCode
 
 LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
@@ -33,25 +35,18 @@ def law(
     tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
-    import numpy as np
-
-    from armdyn.control.design.assumptions import failed_assumptions
-    from armdyn.control.design.designs import chosen_designs, plain_name
+    from armdyn.control.design.designs import plain_name
     from armdyn.control.export import law_code
     from armdyn.files import require_folder
-    from armdyn.simulation.compare import Sway
     from armdyn.trace.printers.c_print import identifier
 
     subject = resolve(arm, base, tip)
-    with working("designing controllers"):
-        motion = Sway.within(subject, 10.0)(np.linspace(0.0, 10.0, 200))
-        laws = chosen_designs(subject, motion, bandwidth, rate, None if law == "list" else [law])
     if law == "list":
+        laws = designed_laws(subject, None, bandwidth, rate)
         print_json(list(laws)) if json else print("\n".join(laws))
         return
-    ((name, chosen),) = laws.items()
-    for sentence in failed_assumptions(chosen, rate):
-        typer.echo(f"armdyn: warning: {sentence}", err=True)
+    ((name, chosen),) = designed_laws(subject, [law], bandwidth, rate).items()
+    warn_of_assumptions(chosen, rate)
     if fmu is not None:
         from armdyn.control.fmu import law_fmu
 
@@ -64,6 +59,33 @@ def law(
     print_written([*code.sources, code.header, code.update.header, code.selftest], json, code.update)
     if not json:
         print_selftest([*code.sources, code.selftest])
+
+
+def designed_laws(arm: Arm, names: list[str] | None, bandwidth: float, rate: float) -> dict[str, Law]:
+    """Laws by name, designed for a bandwidth about a motion within the arm's limits."""
+    import numpy as np
+
+    from armdyn.control.design.designs import chosen_designs
+    from armdyn.simulation.compare import Sway
+
+    with working("designing controllers"):
+        motion = Sway.within(arm, 10.0)(np.linspace(0.0, 10.0, 200))
+        return chosen_designs(arm, motion, bandwidth, rate, names)
+
+
+def designed_law(arm: Arm, name: str, bandwidth: float, rate: float) -> Law:
+    """One law by name; warns of what it assumes and the arm does not keep."""
+    (law,) = designed_laws(arm, [name], bandwidth, rate).values()
+    warn_of_assumptions(law, rate)
+    return law
+
+
+def warn_of_assumptions(law: Law, rate: float) -> None:
+    """Print the assumptions of a law that do not hold."""
+    from armdyn.control.design.assumptions import failed_assumptions
+
+    for sentence in failed_assumptions(law, rate):
+        typer.echo(f"armdyn: warning: {sentence}", err=True)
 
 
 def print_selftest(sources: Sequence[Path]) -> None:
