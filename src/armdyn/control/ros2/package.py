@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from armdyn import __version__
 from armdyn.control.export import law_code
@@ -130,7 +131,7 @@ def _usable_folder(folder: str | os.PathLike[str]) -> Path:
 
 def _c_texts(arm: Arm, law: Law, rate: float, package: str, work: Path) -> dict[Path, str]:
     """C sources, headers and self-tests by their place in the package."""
-    functions = [augmented_mass_matrix, inverse_dynamics, joint_torque, friction_torque]
+    functions: list[Callable[..., Any]] = [augmented_mass_matrix, inverse_dynamics, joint_torque, friction_torque]
     c_code(functions, arm, work, prefix=f"{package}_model")
     law_code(law, work, rate, prefix=f"{package}_law")
     place = {".c": Path("src"), ".h": Path("include") / package}
