@@ -281,6 +281,7 @@ def _fit(
         structure=choice.structure,
         effective=alone.sure.effective,
         undetermined=alone.undetermined,
+        determined=found.determined,
         notes=(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
             *_choice_notes(arm, choice),

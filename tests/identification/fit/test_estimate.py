@@ -1,10 +1,13 @@
-"""Bounds of joint terms."""
+"""Bounds of joint terms, and bodies that logs do not determine."""
 
 from __future__ import annotations
+
+import dataclasses
 
 import numpy as np
 import pytest
 
+import armdyn
 from armdyn.identification.fit.estimate import BRAKING_SHARES, _bound
 from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, LEVELS, VISCOUS, Reach, friction_curve
 
@@ -21,3 +24,19 @@ def test_friction_brakes_at_all_speeds_both_ways(values):
     curve = friction_curve(0, speeds, REACH)[:, terms] @ values
     np.testing.assert_allclose(G @ values - h, np.concatenate([curve + values[-1], curve - values[-1]]))
     assert len(h) == 14
+
+
+@pytest.mark.parametrize("name", ["puma560", "ur10", "panda"])
+def test_what_logs_do_not_determine_stays_as_described(name, make_log):
+    """Masses of links in a chain are no base parameters: any of them fit alike, and the described ones are nearest."""
+    arm = getattr(armdyn.arms, name)()
+    friction = armdyn.Friction(2.0, 1.0)
+    arm = arm.with_joints([dataclasses.replace(j, friction=friction, drive=armdyn.Drive()) for j in arm.joints])
+    fit = armdyn.identify(arm, make_log(arm, noise=0.05), force=True)
+    mass, described = fit.arm.theta[::10], arm.theta[::10]
+    assert mass.sum() == pytest.approx(described.sum(), rel=0.1)
+    np.testing.assert_allclose(mass, described, atol=0.08 * described.sum())
+    assert fit.determined.shape == (arm.n, 10)
+    assert not fit.determined[:-1, 0].any()  # no mass but perhaps the last
+    assert fit.determined[-1, 1:3].all()  # of which the first moments across its axis are base parameters
+    assert not fit.determined[0, 1:4].any()  # a vertical axis does not lift its link

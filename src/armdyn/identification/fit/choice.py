@@ -314,8 +314,7 @@ def _centre(choice: Choice, options: Options) -> Choice:
     links = inertial.SIZE * arm.n
     centre[: choice.base.count] = choice.base.P[:, :links] @ prior.theta
     if choice.base.joint_terms:
-        inertias = np.array([joint.drive.reflected_inertia for joint in arm.joints])
-        centre[: choice.base.count] += choice.base.P[:, links:] @ inertias
+        centre[: choice.base.count] += choice.base.P[:, links:] @ described_rotors(choice.base)
     precision = precision_in(choice.base, covariance)
     belief = replace(choice.belief, base=precision, centre=centre, fixed=options.strength)
     other = replace(choice, belief=belief, prior=prior, covariance=covariance, centre=CENTRES[1])
@@ -326,6 +325,12 @@ def _centre(choice: Choice, options: Options) -> Choice:
     error = other.held_out
     taken = error < (1 + AGAIN) * choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
     return (other if taken else choice).with_candidate("the description's bodies", error, taken)
+
+
+def described_rotors(base: BaseParameters) -> NDArray:
+    """Inertias of the rotors among the base parameters as they are described, seen at the joints."""
+    joints = base.source.joints if base.joint_terms else ()
+    return np.array([joint.drive.reflected_inertia for joint in joints])
 
 
 def _log_evidence(choice: Choice) -> float:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.choice import Choice
+from armdyn.identification.fit.choice import Choice, described_rotors
 from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, Prior, why_no_prior
+from armdyn.identification.fit.prior import NO_PRIOR, Prior, determined, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
@@ -49,6 +49,7 @@ class Estimate(NamedTuple):
     held_out_logs: NDArray  # (logs,) of each log under the fit to the others; empty for one log
     x: NDArray  # (size,) parameters of the consistent model
     away: NDArray  # (blocks, size) from these of the fits to all blocks but one
+    determined: NDArray  # (n, 10) of bool: parameters of the links that the logs tell, see `determined`
 
     @property
     def share(self) -> float:
@@ -85,6 +86,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     return Estimate(
         free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
         np.sqrt(squares.sum(axis=0) / powers), _held_out_logs(problem, found), x, without - x,
+        determined(problem.information, problem.prior),
     )  # fmt: skip
 
 
@@ -107,6 +109,7 @@ class _Lift(NamedTuple):
     precision: NDArray  # of y
     pull: NDArray  # precision times centre of y
     prior: Prior
+    strength: float  # of the divergence from the prior
     start: NDArray
     positive: NDArray
     bounds: tuple[NDArray, NDArray]  # rows G and h of G y > h for rotors and joint terms
@@ -116,7 +119,17 @@ class _Lift(NamedTuple):
         """The fit to some blocks (blocks,); few steps from that of a similar problem."""
         A, b, c = (part[blocks].sum(axis=0) for part in self.folds)
         system = System(A + self.precision, b + self.pull, c)
-        return consistent_fit(system, self.prior, NO_PRIOR, self.start, self.positive, near, self.masses, self.bounds)
+        return consistent_fit(
+            system, self.prior, self.strength, self.start, self.positive, near, self.masses, self.bounds
+        )
+
+    @property
+    def information(self) -> NDArray:
+        """Inverse covariance of y by the data and by what is believed of joint terms."""
+        links = len(self.prior.theta)
+        belief = self.precision.copy()
+        belief[:links, :links] = 0.0
+        return np.asarray(self.folds.A.sum(axis=0) + belief)
 
     def parameters(self, least: Minimum) -> NDArray:
         """x (size,) of a minimum."""
@@ -147,16 +160,18 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     lift[: base.count, : links + lumped] = base.P
     lift[base.count :, links + lumped :] = np.eye(len(terms))
     prior = _prior(choice, described)
+    bodies = links + lumped
+    precision, pull = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
+    precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
+    strength = NO_PRIOR
     if prior.known:
-        # What base parameters are believed to be: the bodies behind them stay nearest to the description.
-        believed = lift.T @ choice.found.precision[np.ix_(used, used)]
-        precision, pull = believed @ lift, believed @ choice.belief.centre[used]
-    else:
-        precision, pull = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
-        bodies = links + lumped
-        precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
-        k = np.arange(bodies, len(precision))
-        precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
+        # The divergence is the belief in the links: as strong as the evidence has it, or one size a deviation.
+        strength = choice.strength if choice.described else 1.0
+        precision[:links, :links] = 0.0
+    if choice.described:
+        pull[links:bodies] = np.diag(precision)[links:bodies] * described_rotors(base)
+    k = np.arange(bodies, len(precision))
+    precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
     kinds = [TERMS[term % len(TERMS)] for term in terms]
     positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
@@ -168,8 +183,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, lift, folds, precision, pull, prior, start, positive,
-        bounds, masses,
+        equations, used, lift, folds, precision, pull, prior, strength, start, positive, bounds, masses,
     )  # fmt: skip
 
 

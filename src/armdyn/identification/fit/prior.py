@@ -95,6 +95,23 @@ def why_no_prior(arm: Arm) -> str:
     return ""
 
 
+def determined(information: NDArray, prior: Prior) -> NDArray:
+    """Whether data tell each parameter (n, 10) to better than a body's own size, with hardly any prior to help.
+
+    Parameters
+    ----------
+    information : ndarray, shape (10 n + k, 10 n + k)
+        Inverse covariance of theta and of k other parameters by the data, in which the others' own belief is.
+    prior : Prior
+    """
+    links = len(prior.theta)
+    both = information.copy()
+    both[:links, :links] += NO_PRIOR * prior.metric
+    scale = 1 / np.sqrt(np.maximum(np.diag(both), 1e-300))
+    after = np.diag(np.linalg.pinv(both * np.outer(scale, scale), hermitian=True))[:links] * scale[:links] ** 2
+    return np.asarray(after < np.diag(np.linalg.inv(prior.metric))).reshape(-1, inertial.SIZE)
+
+
 def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
     """Precision (count, count) of base parameters whose links have a covariance (10 n, 10 n); finite always."""
     P = base.P[:, : len(covariance)]

@@ -126,7 +126,10 @@ class Fit(Named, Reported):
     boundary: tuple[str, ...] = ()  # links that are barely physically consistent bodies
     structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
     effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
-    undetermined: tuple[str, ...] = ()  # parameters on which the logs have no say
+    undetermined: tuple[str, ...] = ()  # base parameters on which the logs have no say
+    # (n, 10) of bool: parameters of the links (order of `theta`) that the logs tell to better than a body's own
+    # size; the others are as described, or those of generic bodies. Empty where poses were held.
+    determined: NDArray = field(default_factory=lambda: np.empty((0, 10), bool))
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
     checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
