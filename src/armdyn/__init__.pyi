@@ -236,6 +236,7 @@ from armdyn.model.joint import Limits as Limits
 from armdyn.model.mechanism import Frame as Frame
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
+from armdyn.model.preprocessing import Preprocessing as Preprocessing
 from armdyn.report.modes import plot_modes as plot_modes
 from armdyn.report.registry import report as report
 from armdyn.report.run import plot_run as plot_run

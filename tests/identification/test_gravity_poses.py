@@ -56,6 +56,14 @@ def test_poses_are_found_and_averaged(sarcos):
     np.testing.assert_allclose(poses.tau[:20], armdyn.gravity_torque(sarcos, at_rest), atol=5 * 0.5 / np.sqrt(60))
 
 
+def test_a_written_arm_has_the_error_that_identify_gave(sarcos, tmp_path):
+    logs = [pose_log(sarcos, seed=seed) for seed in (0, 1)]
+    fit = armdyn.identify(sarcos, logs[0], terms="gravity", validation=logs[1])
+    fit.save(tmp_path / "arm.toml")
+    read = armdyn.load(tmp_path / "arm.toml")
+    assert [armdyn.validate(read, log).rel_error for log in logs] == [fit.rel_error, fit.other.rel_error]
+
+
 def test_slow_motion_is_no_pose(sarcos):
     t = np.arange(0, 100, 0.02)
     q = np.sin(0.1 * np.outer(t, np.arange(1, 8)))

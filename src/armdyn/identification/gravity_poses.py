@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.dynamics.drive import drive_torque
-from armdyn.dynamics.gravity import gravity_torque
-from armdyn.dynamics.shafts import joint_torques, shaft_torques
+from armdyn.dynamics.shafts import shaft_torques
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.consistent import Minimum, consistent_fit
@@ -22,7 +20,7 @@ from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
-from armdyn.identification.fit.validation import Validation
+from armdyn.identification.fit.validation import compare_poses, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import Poses
@@ -61,6 +59,7 @@ def fit_poses(
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)
     fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
+    fitted = dataclasses.replace(fitted, preprocessing=dataclasses.replace(filters.preprocessing, rests=True))
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
     return Fit(
         arm=fitted,
@@ -89,34 +88,11 @@ def fit_poses(
     )
 
 
-def compare_poses(arm: Arm, poses: Poses) -> Validation:
-    """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations per joint."""
-    offsets = joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints]))
-    model = gravity_torque(arm, poses.q) + _springs(arm, poses.q) + offsets
-    error = poses.tau - model
-    size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
-    return Validation(
-        float(np.linalg.norm(error)) / max(float(np.linalg.norm(poses.tau)), 1e-300),
-        np.sqrt(squares) / np.maximum(size, 1e-300),
-        np.sqrt(squares / len(error)),
-        np.sum(error[1:] * error[:-1], axis=0) / np.maximum(squares, 1e-300),
-        poses.t,
-        poses.tau,
-        model,
-        0.0,
-    )
-
-
 def _equations(base: BaseParameters, poses: Poses) -> Data:
     n, count = base.source.n, len(poses.t)
     offsets = np.broadcast_to(np.eye(n), (count, n, n))
-    known = _springs(base.source, poses.q)
+    known = spring_torque(base.source, poses.q)
     return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau - known)
-
-
-def _springs(arm: Arm, q: NDArray) -> NDArray:
-    """Torque (P, n) against springs and balancers as they are described."""
-    return drive_torque(arm, q, 0 * q, 0 * q)
 
 
 def _covariance(rows: NDArray, std: NDArray) -> NDArray:

@@ -27,8 +27,8 @@ from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
-from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models
-from armdyn.identification.gravity_poses import compare_poses, fit_poses
+from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
+from armdyn.identification.gravity_poses import fit_poses
 from armdyn.identification.hypotheses.check import DataCheck, Seen
 from armdyn.identification.hypotheses.finding import Finding, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
@@ -38,7 +38,15 @@ from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_o
 from armdyn.identification.logs.corrections import with_zeros, without_delay
 from armdyn.identification.logs.log import Log, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
-from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, PIECE_SAMPLES, Filters, Track
+from armdyn.identification.motion.track import (
+    BAND_HZ,
+    CUTOFF_HZ,
+    DIRECTION_WIDTH,
+    PIECE_SAMPLES,
+    Filters,
+    Track,
+    tracks_of,
+)
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
@@ -168,7 +176,7 @@ def identify(
         tell(0.6, "fitting physically consistent bodies")
         found = estimate(choice, masses, prior != 0)
         tell(0.8, "judging")
-        fit = _fit(arm, choice, found, plain_fit(choice, own, "rotor" in options.kinds), checks, others)
+        fit = _fit(given, choice, found, plain_fit(choice, own, "rotor" in options.kinds), checks, others)
         told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
         fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
         tell(1.0, "done")
@@ -243,10 +251,13 @@ def _judge_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
 
 
 def _fit(
-    arm: Arm, choice: Choice, found: Estimate, alone: PlainFit, checks: tuple[DataCheck, ...], others: list[Log]
+    logs: list[Log], choice: Choice, found: Estimate, alone: PlainFit, checks: tuple[DataCheck, ...], others: list[Log]
 ) -> Fit:
     """What was found, compared with the logs."""
-    filters, fitted, tracks = choice.rows.filters, found.arm, choice.rows.tracks
+    filters, tracks = choice.rows.filters, choice.rows.tracks
+    arm, fitted = choice.base.source, replace(found.arm, preprocessing=filters.preprocessing)
+    if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
+        tracks = tracks_of(logs, filters)
     sure = uncertainty(choice, found)
     std = None if sure is None else sure.std
 

@@ -12,5 +12,6 @@ export(
         "joint": "Drive Friction Joint Limits",
         "mechanism": "Frame",
         "pinocchio_bridge": "from_pinocchio to_pinocchio",
+        "preprocessing": "Preprocessing",
     },
 )

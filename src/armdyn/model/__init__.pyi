@@ -14,6 +14,7 @@ from armdyn.model.joint import Limits as Limits
 from armdyn.model.mechanism import Frame as Frame
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
+from armdyn.model.preprocessing import Preprocessing as Preprocessing
 
 __all__ = [
     "Arm",
@@ -23,6 +24,7 @@ __all__ = [
     "Joint",
     "Limits",
     "Link",
+    "Preprocessing",
     "as_dh",
     "dh_frames",
     "dh_parameters",

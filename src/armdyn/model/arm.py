@@ -20,6 +20,7 @@ from armdyn.errors import MissingInertiaError, ModelError, quote
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Dependence, Frame, dependence, parent_indices
+from armdyn.model.preprocessing import Preprocessing
 from armdyn.names import Named
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
@@ -116,6 +117,7 @@ class Arm(Named, Frozen):
     source: Source | None = None
     frames: tuple[Frame, ...] = ()  # named frames beside the tip
     tip_link: str | None = None  # link that carries the tip, at `tool_pose` in its frame; None: the last
+    preprocessing: Preprocessing = field(default_factory=Preprocessing)  # of the logs it was identified from
 
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
@@ -135,6 +137,8 @@ class Arm(Named, Frozen):
         object.__setattr__(self, "gravity", finite_vector(self.gravity, 3, f"{where}: gravity"))
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
+        if not isinstance(self.preprocessing, Preprocessing):
+            raise ModelError(f"{where}: preprocessing: expected a Preprocessing, got {quote(self.preprocessing)}")
         if self.mounting_plane is not None:
             object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
         _ = self.coupling, self.deflection  # checks the drives' rows

@@ -29,12 +29,13 @@ def not_held(arm: Arm, suffix: str) -> list[str]:
     suffix = suffix.lower()
     if suffix not in HELD_FIELDS:
         return []
-    lines = []
+    lines, where = [], " (kept in <armdyn>, which only armdyn reads)" if suffix == ".urdf" else ""
     for joint in arm.joints:
         lost = lost_fields(joint, suffix)
         if lost:
-            where = " (kept in <armdyn>, which only armdyn reads)" if suffix == ".urdf" else ""
             lines.append(f"joint '{joint.name}': {', '.join(lost)}{where}")
+    if arm.preprocessing.changes:
+        lines.append(f"treatment of logs: {arm.preprocessing}{where}")
     return [*lines, *_poses_beside_table(arm)] if suffix == ".csv" else lines
 
 
@@ -45,6 +46,15 @@ def lost_fields(joint: Joint, suffix: str) -> list[str]:
     changed = (f.name for data in (joint.friction, joint.drive) for f in fields(data) if _differs(data, f))
     lost = [name for name in changed if name not in (*HELD_FIELDS[suffix], "top_speed")]
     return lost + list(_not_in_mjcf(joint)) if suffix == ".xml" else lost
+
+
+def lost_names(arm: Arm, suffix: str) -> list[str]:
+    """Names of what a format has no place for, each once; the extension of a URDF holds the treatment of logs."""
+    suffix = suffix.lower()
+    lost = [name for joint in arm.joints for name in lost_fields(joint, suffix)]
+    if suffix in HELD_FIELDS and suffix != ".urdf" and arm.preprocessing.changes:
+        lost.append(f"the treatment of logs ({arm.preprocessing})")
+    return list(dict.fromkeys(lost))
 
 
 def plainly_read(arm: Arm, suffix: str) -> Arm:

@@ -9,7 +9,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknow
 from armdyn.model.dh_table import table_from_toml
 from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Frame
+from armdyn.model.preprocessing import Preprocessing
 from armdyn.model.vectors import arm_from_vectors
 from armdyn.spatial.inertia import NAMES
 from armdyn.spatial.rotation import from_rpy
@@ -42,6 +43,7 @@ TOP_KEYS = (
     "mounting_plane",
     "tip_link",
     "frame",
+    "preprocessing",
 )  # of the complete format, besides
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
@@ -104,6 +106,7 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     for key in ("format", "version", "physical", "frame"):
         options.pop(key, None)
     options["frames"] = _frames(document.get("frame", []), where)
+    options["preprocessing"] = _preprocessing(document.get("preprocessing", {}), where)
     options |= {f"{key}_name": options.pop(key) for key in ("base", "tip") if key in options}
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
 
@@ -146,6 +149,14 @@ def _frames(tables: Any, where: str) -> tuple[Frame, ...]:
     return tuple(frames)
 
 
+def _preprocessing(table: Any, where: str) -> Preprocessing:
+    """The treatment of logs in a document."""
+    if not isinstance(table, Mapping):
+        raise ReadError(f"{where}: preprocessing: expected a table, got {quote(table)}")
+    reject_unknown(table, [field.name for field in fields(Preprocessing)], f"{where}: preprocessing", ReadError)
+    return Preprocessing(**table)
+
+
 def pose_from(value: Any, where: str) -> NDArray:
     """A 4x4 matrix from three or four rows of four numbers, or from a table of `xyz` [m] and `rpy` [rad]."""
     if isinstance(value, Mapping):
@@ -177,6 +188,8 @@ def _head(arm: Arm) -> Iterator[str]:
         yield from _pairs({"tip_link": arm.tip_link})
     if arm.mounting_plane is not None:
         yield from _pairs({"mounting_plane": arm.mounting_plane})
+    if changes := arm.preprocessing.changes:
+        yield from _pairs({"preprocessing": changes})
     if any(link.inertia.impossible() for link in arm.links):
         yield "# Some links are not physically consistent (measured, estimated, regrouped): take them as they are."
         yield from _pairs({"physical": False})

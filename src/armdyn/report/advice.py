@@ -68,8 +68,7 @@ def next_step(fit: Fit) -> str:
         return ""
     if fit.other is not None:
         return "use it"
-    late = f" --delay {fit.delay:.3g}" if fit.delay else ""  # validate takes torques as they were logged
-    return f"use it, or see first how it does on a log of another motion (armdyn validate{late})"
+    return "use it, or see first how it does on a log of another motion (armdyn validate)"
 
 
 def _keeps_description(fit: Fit) -> bool:

@@ -71,3 +71,40 @@ def test_the_price_of_being_possible_is_stated(two, make_log):
     assert fit.cost == fit.held_out_possible / fit.held_out - 1
     assert abs(fit.cost) < 0.05
     assert "physically consistent bodies: error" in str(fit)
+
+
+def _late(log, delay, seed=0, velocity=None, encoder=None):
+    """The log with torques measured later, velocities with noise `velocity`, and more noise on positions."""
+    rng = np.random.default_rng(seed)
+    tau = np.stack([np.interp(log.t - delay, log.t, column) for column in log.tau.T], axis=1)
+    qd = None if velocity is None else np.gradient(log.q, log.t, axis=0) + velocity * rng.normal(size=log.q.shape)
+    q = log.q if encoder is None else log.q + encoder * rng.normal(size=log.q.shape)
+    return dataclasses.replace(log, tau=tau, qd=qd, q=q)
+
+
+# Velocities without noise are taken where positions are coarse, those with noise are not.
+@pytest.mark.parametrize(
+    ("velocity", "encoder", "taken"), [(None, None, False), (1e-5, 3e-3, True), (0.3, None, False)]
+)
+@pytest.mark.parametrize("suffix", [".toml", ".urdf"])
+def test_a_written_arm_has_the_error_that_identify_gave(two, make_log, tmp_path, velocity, encoder, taken, suffix):
+    log, other = (_late(make_log(two, motion=m, noise=0.005, encoder=0.0), 0.004, m, velocity, encoder) for m in (0, 1))
+    fit = armdyn.identify(two, log, validation=other)
+    assert fit.delay == pytest.approx(0.004, abs=1e-3)
+    assert fit.filters.velocity == taken
+    fit.save(tmp_path / f"arm{suffix}")
+    read = armdyn.load(tmp_path / f"arm{suffix}")
+    # The same sums of the same numbers, but for round-off of a URDF's centres of mass.
+    assert armdyn.validate(read, other).rel_error == pytest.approx(fit.other.rel_error, rel=1e-9)
+    assert armdyn.validate(read, log).rel_error == pytest.approx(fit.rel_error, rel=1e-9)
+    assert armdyn.validate(read, other, delay=0.0).rel_error > 1.2 * fit.other.rel_error
+
+
+@pytest.mark.parametrize("options", [{"cutoff": 4.0}, {"band": 2.5}, {"method": "spline"}, {"delay": -0.003}])
+def test_options_of_identify_travel_with_the_arm(two, make_log, options):
+    log, other = (make_log(two, motion=m, noise=0.02) for m in (0, 1))
+    fit = armdyn.identify(two, log, validation=other, **options)
+    assert armdyn.validate(fit.arm, other).rel_error == fit.other.rel_error
+    assert armdyn.validate(dataclasses.replace(fit.arm, preprocessing=two.preprocessing), other).rel_error != (
+        fit.other.rel_error
+    )

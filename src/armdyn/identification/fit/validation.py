@@ -9,22 +9,24 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.shafts import at_shafts
+from armdyn.dynamics.drive import drive_torque
+from armdyn.dynamics.gravity import gravity_torque
+from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import require_joints
 from armdyn.identification.hypotheses.given import Logs, as_logs
+from armdyn.identification.logs.corrections import check_delay
 from armdyn.identification.logs.log import Log, interpolate
-from armdyn.identification.motion.differentiate import METHODS, lowpass
+from armdyn.identification.motion.differentiate import lowpass
 from armdyn.identification.motion.track import (
-    CUTOFF_HZ,
-    DIRECTION_WIDTH,
     PIECE_SAMPLES,
     Filters,
     Track,
     all_tracks,
     track,
 )
+from armdyn.identification.poses import Poses, held_poses
 from armdyn.model.arm import Arm
 
 STILL_SPEED_SHARE = 0.005  # of a joint's largest speed below which it may be standing still
@@ -67,26 +69,34 @@ class Validation(NamedTuple):
     std: NDArray | None = None  # (samples, n) of what the model may be off, where that is known
 
 
-def validate(arm: Arm, logs: Logs, *, band: float = 5.0) -> Validation:
-    """How well an arm (links, friction, drives) explains logs.
+def validate(arm: Arm, logs: Logs, *, band: float | None = None, delay: float | None = None) -> Validation:
+    """Compare torques of an arm (links, friction, drives) with those of logs, treated as when it was identified.
 
     Parameters
     ----------
     arm : Arm
     logs : Log, path, or iterable of them
         Paths are read with `read_log`.
-    band : float
-        Corner of the low-pass on both sides [Hz].
+    band : float, optional
+        Corner of the low-pass on both sides [Hz]; default that of `arm.preprocessing`.
+    delay : float, optional
+        By how much later torques were measured than positions [s]; default that of `arm.preprocessing`.
 
     Returns
     -------
     Validation
         With `rel_error`, `rel_error_joints`, `rmse` and `whiteness` of the residuals.
     """
-    if not 0 < band < np.inf:
+    if band is not None and not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")
     given = as_logs(arm, logs)
-    return compare(arm, given, Filters(float(band), CUTOFF_HZ, METHODS[0], width=DIRECTION_WIDTH))
+    filters = Filters.of(arm.preprocessing)
+    if band is not None:
+        filters = filters._replace(band=float(band))
+    if delay is not None:
+        filters = filters._replace(delay=check_delay(delay))
+    poses = held_poses(given) if arm.preprocessing.rests else None
+    return compare(arm, given, filters) if poses is None else compare_poses(arm, poses)
 
 
 def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
@@ -96,6 +106,29 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     if not any(log.parts(PIECE_SAMPLES) for log in logs):
         raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with; record a longer log")
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
+
+
+def compare_poses(arm: Arm, poses: Poses) -> Validation:
+    """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations per joint."""
+    offsets = joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints]))
+    model = gravity_torque(arm, poses.q) + spring_torque(arm, poses.q) + offsets
+    error = poses.tau - model
+    size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
+    return Validation(
+        float(np.linalg.norm(error)) / max(float(np.linalg.norm(poses.tau)), 1e-300),
+        np.sqrt(squares) / np.maximum(size, 1e-300),
+        np.sqrt(squares / len(error)),
+        np.sum(error[1:] * error[:-1], axis=0) / np.maximum(squares, 1e-300),
+        poses.t,
+        poses.tau,
+        model,
+        0.0,
+    )
+
+
+def spring_torque(arm: Arm, q: NDArray) -> NDArray:
+    """Torque (P, n) against springs and balancers as they are described."""
+    return drive_torque(arm, q, 0 * q, 0 * q)
 
 
 def compare_arm(

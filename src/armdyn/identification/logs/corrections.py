@@ -155,6 +155,11 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
     """The logs with torques as if they had not been measured later than positions [s]."""
     if not delay:
         return logs
+    return [log.corrected(LogCorrection(delay=check_delay(delay))) for log in logs]
+
+
+def check_delay(delay: float) -> float:
+    """Return a delay of torques [s], or raise where it is none."""
     if not abs(delay) < LATEST_SECONDS:
         raise ArmdynError(f"delay: expected less than {LATEST_SECONDS:g} s, got {delay}")
-    return [log.corrected(LogCorrection(delay=delay)) for log in logs]
+    return float(delay)

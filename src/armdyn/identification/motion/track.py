@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from armdyn.identification.logs.log import Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import Motion, best_cutoff, differentiate, lowpass
+from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
-CUTOFF_HZ = 10.0  # corner of the low-pass on positions; its value hardly matters between 4 and 25 Hz
-BAND_HZ = 5.0  # corner of the low-pass on both sides of the equations; likewise
+CUTOFF_HZ, BAND_HZ = Preprocessing.cutoff, Preprocessing.band
 TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned out to the grid
 PIECE_SAMPLES = 100_000  # of a log that are smoothed at once
 MOST_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
@@ -35,6 +35,17 @@ class Filters(NamedTuple):
     velocity: bool = False  # whether measured velocities are used, where a log has them
     width: float = 0.0  # speed over which a joint's direction changes its sign [rad/s or m/s]
     delay: float = 0.0  # by which torques were measured later than positions [s]
+
+    @classmethod
+    def of(cls, choice: Preprocessing) -> Filters:
+        """Take the treatment of logs that an arm was identified with."""
+        velocity = choice.measured_velocities
+        return cls(choice.band, choice.cutoff, choice.method, "torque", velocity, DIRECTION_WIDTH, choice.delay)
+
+    @property
+    def preprocessing(self) -> Preprocessing:
+        """The part that logs are compared with, too, which travels with the arm."""
+        return Preprocessing(self.band, self.cutoff or CUTOFF_HZ, self.method, self.velocity, self.delay)
 
 
 class Track(NamedTuple):

@@ -63,7 +63,7 @@ def reconcile(standard: Arm, kept: Arm) -> Arm:
     """`kept` where it says the same as `standard` with more digits or more detail, else `standard`.
 
     Frames are taken all or none, since links and joints share them; inertia and friction link by
-    link. Drives, gravity and notes, which URDF lacks, are kept.
+    link. Drives, gravity, notes and the treatment of logs, which URDF lacks, are kept.
     """
     by_name = {joint.name: joint for joint in kept.joints}
     standard = _with_leaders(standard, kept)
@@ -82,7 +82,7 @@ def reconcile(standard: Arm, kept: Arm) -> Arm:
             *standard.notes,
             "frames were edited outside armdyn: those of the standard elements are used",
         )
-        return dataclasses.replace(standard, notes=notes)
+        return dataclasses.replace(standard, notes=notes, preprocessing=kept.preprocessing)
     return _with_kept_frames(standard, kept, standard.tip_name == names.tip)
 
 

@@ -62,6 +62,27 @@ def test_identify_writes_model_and_report(folder):
     assert "relative torque error" in run("validate", arm, other)
 
 
+@pytest.mark.parametrize("suffix", [".toml", ".urdf"])
+def test_validate_prints_the_error_that_identify_printed(folder, suffix):
+    """Torques that come 4 ms late: the delay is in the file."""
+    arm, model, logs = str(folder / "arm.urdf"), str(folder / f"late{suffix}"), []
+    for name in ("run", "other"):
+        with (folder / f"{name}.csv").open() as file:
+            head, rows = file.readline().strip(), np.loadtxt(file, delimiter=",")
+        rows[:, 3:] = np.stack([np.interp(rows[:, 0] - 0.004, rows[:, 0], column) for column in rows[:, 3:].T], axis=1)
+        logs.append(str(folder / f"late_{name}.csv"))
+        np.savetxt(logs[-1], rows, delimiter=",", header=head, comments="")
+    data = json.loads(run("identify", arm, logs[0], "--validate", logs[1], "--out", model, "--json"))
+    assert data["delay"] == pytest.approx(0.004, abs=1.5e-3)
+    read = [json.loads(run("validate", model, log, "--json"))["rel_error"] for log in logs]
+    assert [f"{error:.6%}" for error in read] == [f"{data[key]:.6%}" for key in ("rel_error", "validation")]
+    text = run("validate", model, logs[1])
+    assert f"relative torque error {data['validation']:.2%} below 5 Hz" in text
+    assert f"torques {1e3 * data['delay']:.3g} ms later than positions" in text
+    assert json.loads(run("info", model, "--json"))["preprocessing"] == {"delay": data["delay"]}
+    assert "the treatment of logs (torques" in run("identify", arm, logs[0], "--out", str(folder / "late.xml"))
+
+
 def test_json(folder):
     data = json.loads(run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--json"))
     assert data["rel_error"] < 0.02

@@ -40,6 +40,7 @@ def summary(arm: Arm) -> dict[str, Any]:
         "tool_pose": arm.tool_pose,
         "findings": [finding._asdict() for finding in diagnose(arm)],
         **attributes(arm, "notes fingerprint"),
+        "preprocessing": arm.preprocessing.changes,
     }
 
 
@@ -71,7 +72,8 @@ def show(arm: Arm) -> None:
     gaps = [finding for finding in found if finding.topic in ("missing", "limits")]
     print_list("Missing", [str(finding) for finding in gaps])
     print_list("Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
-    print_list("Notes", arm.notes)
+    treated = [f"logs treated in the identification: {arm.preprocessing}"] if arm.preprocessing.changes else []
+    print_list("Notes", [*arm.notes, *treated])
 
 
 def _show_frames(arm: Arm) -> None:

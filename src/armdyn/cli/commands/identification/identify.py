@@ -117,7 +117,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
     from armdyn.identification.fit.validation import compare_arm
     from armdyn.identification.quality import Level, error_text
-    from armdyn.model.convert import lost_fields, plainly_read
+    from armdyn.model.convert import lost_names, plainly_read
     from armdyn.report.advice import (
         description_is_better,
         next_step,
@@ -153,11 +153,11 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
-    lost = [] if out is None else [name for joint in fit.arm.joints for name in lost_fields(joint, out.suffix.lower())]
+    lost = [] if out is None else lost_names(fit.arm, out.suffix)
     if out is not None and lost:
         error = compare_arm(plainly_read(fit.arm, out.suffix), fit.tracks, fit.filters).rel_error if fit.tracks else nan
         leaves = "" if isnan(error) else f": what it holds leaves {error:.2%} on the fitted data"
-        print(f"{out.suffix} has no place for {', '.join(dict.fromkeys(lost))}{leaves}; .toml holds all")
+        print(f"{out.suffix} has no place for {', '.join(lost)}{leaves}; .toml holds all")
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def validate(
     model: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
-    band: Annotated[float, typer.Option(help="Low-pass on both sides [Hz].")] = 5.0,
+    band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; else as identified.")] = None,
     *,
     options: LogOptions,
     down: Down = None,
@@ -36,14 +37,16 @@ def validate(
     reject_swapped(model, logs)
     arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the logs and comparing"):
-        compared = [_compare(arm, log, band) for log in options.read(logs, arm)]
+        delay = arm.preprocessing.delay if options.delay is None else options.delay
+        given = replace(options, delay=None).read(logs, arm)
+        compared = [_compare(arm, log, band, delay) for log in given]
     if json:
-        told = [one.summary(band) for one in compared]
+        told = [one.summary() for one in compared]
         print_json(told[0] if len(told) == 1 else told)
     elif len(compared) == 1:
-        _show(arm, compared[0], band)
+        _show(arm, compared[0])
     else:
-        _show_all(arm, compared, band)
+        _show_all(arm, compared)
     if not all(one.usable for one in compared):
         raise typer.Exit(1)
 
@@ -76,38 +79,47 @@ class Compared(NamedTuple):
 
         return [advice(self.arm, finding, self.log) for finding in self.findings]
 
-    def summary(self, band: float) -> dict[str, Any]:
+    @property
+    def compared(self) -> str:
+        """What was compared, in words."""
+        return f"below {self.result.band:g} Hz" if self.result.band else "at poses held still"
+
+    def summary(self) -> dict[str, Any]:
         """In SI units."""
-        told = {"log": self.log.name, "verdict": self.word, "band": band, "findings": self.advice}
+        told = {"log": self.log.name, "verdict": self.word, "band": self.result.band, "findings": self.advice}
         return attributes(self.result, "rel_error rel_error_joints rmse") | told
 
 
-def _compare(arm: Arm, log: Log, band: float) -> Compared:
+def _compare(arm: Arm, log: Log, band: float | None, delay: float) -> Compared:
     from armdyn.identification.fit.validation import validate as compare
     from armdyn.identification.hypotheses.check import check_log
+    from armdyn.identification.logs.corrections import without_delay
     from armdyn.identification.quality import level_for
 
-    result = compare(arm, log, band=band)
+    result = compare(arm, log, band=band, delay=delay)
+    (log,) = without_delay([log], delay)
     # What speaks against the log stands above notes on how it was read.
     found = sorted(check_log(arm, log).findings, key=lambda finding: finding.level == "note")
     return Compared(log, result, level_for(result.rel_error, found), found, arm)
 
 
-def _show(arm: Arm, one: Compared, band: float) -> None:
+def _show(arm: Arm, one: Compared) -> None:
     """A row per joint."""
     log, result, word, found = one.log, one.result, one.word, one.findings
     rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
-        f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} below {band:g} Hz",
+        f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} {one.compared}",
         ("joint", "error ", "RMSE [N m or N] "),
         [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
     )
+    if arm.preprocessing.changes:
+        print(f"logs are treated as in the identification of the arm: {arm.preprocessing}")
     print_list("Data", one.advice)
     if not one.usable:
         _say_next(arm, log, any(finding.level != "note" for finding in found))
 
 
-def _show_all(arm: Arm, compared: list[Compared], band: float) -> None:
+def _show_all(arm: Arm, compared: list[Compared]) -> None:
     """A row per log, and what speaks against some of them."""
     worst = [int(one.result.rel_error_joints.argmax()) for one in compared]
     rows = [
@@ -116,7 +128,7 @@ def _show_all(arm: Arm, compared: list[Compared], band: float) -> None:
         for one, j in zip(compared, worst, strict=True)
     ]  # fmt: skip
     heads = ("log", "verdict", "error ", "worst joint", "its error ")
-    print_table(f"{arm.name}: relative torque error below {band:g} Hz", heads, rows)
+    print_table(f"{arm.name}: relative torque error {compared[0].compared}", heads, rows)
     for one in compared:
         print_list(one.log.name, [text for f, text in zip(one.findings, one.advice, strict=True) if f.level != "note"])
     bad = next((one for one in compared if not one.usable), None)

@@ -1,0 +1,56 @@
+"""Treatment of logs before an arm's torques are compared with theirs: it travels with the identified arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from armdyn.errors import ModelError, quote
+
+
+@dataclass(frozen=True)
+class Preprocessing:
+    """Treatment of logs in the identification of an arm; `validate` treats logs alike."""
+
+    band: float = 5.0  # corner of the low-pass on measured and model torques [Hz]
+    cutoff: float = 10.0  # corner of the low-pass on positions [Hz]; hardly matters between 4 and 25 Hz
+    method: str = "butterworth"  # by which positions are differentiated
+    measured_velocities: bool = False  # whether logged velocities are used, where a log has them
+    delay: float = 0.0  # by which torques were measured later than positions [s]
+    rests: bool = False  # whether of logs of poses held still the averages over rests are compared
+
+    def __post_init__(self) -> None:
+        for name in ("band", "cutoff"):
+            if not _is_number(getattr(self, name)) or not 0 < getattr(self, name) < float("inf"):
+                raise ModelError(f"preprocessing: {name}: expected more than 0 [Hz], got {quote(getattr(self, name))}")
+        if not _is_number(self.delay) or not abs(self.delay) < float("inf"):
+            raise ModelError(f"preprocessing: delay: expected a number [s], got {quote(self.delay)}")
+        for name in ("measured_velocities", "rests"):
+            if not isinstance(getattr(self, name), bool):
+                raise ModelError(f"preprocessing: {name}: expected true or false, got {quote(getattr(self, name))}")
+        if not isinstance(self.method, str):
+            raise ModelError(f"preprocessing: method: expected text, got {quote(self.method)}")
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Fields that differ from their defaults."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
+
+    def __str__(self) -> str:
+        said = []
+        if self.delay:
+            order = "later" if self.delay > 0 else "earlier"
+            said.append(f"torques {abs(self.delay) * 1e3:.3g} ms {order} than positions")
+        if self.measured_velocities:
+            said.append("measured velocities")
+        if self.rests:
+            said.append("averages over rests")
+        if {"cutoff", "method"} & self.changes.keys():
+            said.append(f"positions smoothed by {self.method} at {self.cutoff:g} Hz")
+        if "band" in self.changes:
+            said.append(f"torques compared below {self.band:g} Hz")
+        return ", ".join(said) or "standard preprocessing"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
