@@ -23,6 +23,11 @@ poses = armdyn.forward_kinematics(panda, ready + np.random.default_rng(0).unifor
 found = armdyn.inverse_kinematics(panda, poses, ready, objective=ready)
 print(found, f"after {found.iterations.mean():.0f} steps on average")
 
+# A cup: the position and the direction of the tip's z-axis matter, a turn about it does not.
+upright = armdyn.forward_kinematics(puma, [0.3, -0.7, 0.4, 0.5, 0.6, -0.2])
+cup = armdyn.inverse_kinematics(puma, upright, task="position+z")
+print(cup, "and an arm of five joints would do")
+
 # Once around a circle of 10 cm, at most 0.3 m/s and 1 m/s².
 start = armdyn.forward_kinematics(panda, ready)
 circle = armdyn.Circle(start, center=start[:3, 3] - [0.1, 0, 0], axis=[0, 0, 1])

@@ -323,3 +323,47 @@ def test_rotations_written_with_few_digits_are_repaired(puma):
     found = armdyn.inverse_kinematics(puma, np.round(pose, 7))
     assert found.success
     np.testing.assert_allclose(armdyn.forward_kinematics(puma, found.q), pose, atol=2e-7)
+
+
+def five_joints() -> armdyn.Arm:
+    rows = [
+        {"d": 0.3, "alpha": np.pi / 2},
+        {"a": 0.4},
+        {"a": 0.35},
+        {"alpha": np.pi / 2, "theta": np.pi / 2},
+        {"d": 0.15},
+    ]
+    return armdyn.Arm.from_dh([{"kind": "R", **row} for row in rows], name="five")
+
+
+@pytest.mark.parametrize("axis", "xyz")
+@pytest.mark.parametrize("name", ["puma560", "panda"])
+def test_position_and_the_direction_of_one_axis(name, axis):
+    arm, rng, k = getattr(armdyn.arms, name)(), np.random.default_rng(5), "xyz".index(axis)
+    poses = armdyn.forward_kinematics(arm, rng.uniform(*arm.position_limits, (30, arm.n)))
+    found = armdyn.inverse_kinematics(arm, poses, task=f"position+{axis}")
+    tips = armdyn.forward_kinematics(arm, found.q)
+    assert found.success.all()
+    np.testing.assert_allclose(tips[:, :3, 3], poses[:, :3, 3], atol=1e-9)
+    np.testing.assert_allclose(tips[:, :3, k], poses[:, :3, k], atol=1e-9)
+
+
+def test_five_joints_direct_an_axis_and_not_a_pose():
+    arm, rng = five_joints(), np.random.default_rng(6)
+    pose = armdyn.forward_kinematics(arm, rng.uniform(-1, 1, 5))
+    other = pose.copy()
+    other[:3, :3] = pose[:3, :3] @ armdyn.spatial.rotation.rotation_z(0.5)  # turned about its own z-axis
+    assert armdyn.inverse_kinematics(arm, other, task="position+z").success
+    tilted = pose.copy()
+    tilted[:3, :3] = pose[:3, :3] @ armdyn.spatial.rotation.rotation_x(0.4) @ armdyn.spatial.rotation.rotation_y(0.7)
+    found = armdyn.inverse_kinematics(arm, tilted)
+    assert not found.success
+    # Half a turn off is an error of half a turn, though the axis error has no direction there.
+    error = armdyn.kinematics.damped_step.tip_error(arm, np.zeros(5), _turned_zero(arm), task="position+z")
+    np.testing.assert_allclose(error, [0.0, np.pi], atol=1e-7)
+
+
+def _turned_zero(arm):
+    pose = armdyn.forward_kinematics(arm, np.zeros(5))
+    pose[:3, :3] = pose[:3, :3] @ armdyn.spatial.rotation.rotation_x(np.pi)
+    return pose

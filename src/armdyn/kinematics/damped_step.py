@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from armdyn.frozen import compute_once
-from armdyn.kinematics.error import error_sizes, pose_error
+from armdyn.kinematics.error import error_sizes, pose_error, task_rows
 from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
@@ -70,7 +70,7 @@ def damped_step(
     """
     R, p = tip_frame(arm, q)
     e = pose_error(R, p, pose, task)
-    J = jacobian(arm, q)[: e.shape[0], :]
+    J = task_rows(task, R, jacobian(arm, q))
     weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH_PER_RAD**2] * (e.shape[0] - 3))
     squared = ca.dot(weights * e, e)
     # Far from the pose the tip's path is curved: what J neglects is up to |e| times an arm's length.

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.closed.solver import Solutions
 from armdyn.kinematics.damped_step import magnitude
-from armdyn.kinematics.error import TASKS
+from armdyn.kinematics.error import task_rows
+from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Found, Settings, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
@@ -48,7 +49,8 @@ def explain(
         # All solutions are known: none of them is within limits.
         solvable = np.isfinite(solutions.q[rows]).all(-1).any(-1)
         feasible = np.zeros(len(rows), bool)
-    J = jacobian(arm, q)[:, : TASKS[settings.task]] / np.repeat([magnitude(arm), 1.0], 3)[: TASKS[settings.task], None]
+    J = jacobian(arm, q) / np.repeat([magnitude(arm), 1.0], 3)[:, None]
+    J = task_rows(settings.task, forward_kinematics(arm, q)[:, :3, :3], J)
     singular = np.linalg.svd(J, compute_uv=False)[..., -1] < LEAST_SINGULAR_VALUE
     names = ["singular", "iterations", "limit"]
     reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")

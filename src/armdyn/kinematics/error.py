@@ -19,11 +19,32 @@ ROUND_OFF = 1e-12
 # No arm is told to go farther than this [m]; distances beyond would overflow when they are squared.
 FARTHEST_TARGET_M = 1e15
 
-TASKS = {"pose": 6, "position": 3}
+# Number of equations of each task; "position+z" is the position and the direction of the tip's z-axis.
+TASKS = {"pose": 6, "position": 3, "position+x": 5, "position+y": 5, "position+z": 5}
+
+
+def axis_of(task: str) -> int | None:
+    """Return which axis of the tip a task directs, None where it is none alone."""
+    return "xyz".index(task[-1]) if "+" in task else None
+
+
+def task_rows(task: str, R: Any, columns: Any) -> Any:
+    """Return the task's rows of twists [v; w] (..., 6, k), of symbols or numbers, for a tip with the axes R.
+
+    A turn about the directed axis itself does not matter: of w the parts along the tip's other two axes remain.
+    """
+    axis = axis_of(task)
+    if axis is None:
+        return columns[..., : TASKS[task], :] if isinstance(columns, np.ndarray) else columns[: TASKS[task], :]
+    others = [(axis + 1) % 3, (axis + 2) % 3]
+    if isinstance(columns, np.ndarray):
+        turned = np.swapaxes(R[..., others], -1, -2) @ columns[..., 3:, :]
+        return np.concatenate([columns[..., :3, :], turned], axis=-2)
+    return ca.vertcat(columns[:3, :], ca.mtimes(R[:, others].T, columns[3:, :]))
 
 
 def pose_error(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
-    """The twist, in base axes, that leads from the frame (R, p) towards `pose`: (6,), or (3,) for a position.
+    """The task's rows of the twist, in base axes, that leads from the frame (R, p) towards `pose`: (6,), (5,) or (3,).
 
     The orientation part is 2 sin(angle/2) about the axis of the remaining turn: like the angle itself
     it grows all the way to half a turn, but it needs no inverse trigonometric function.
@@ -31,6 +52,11 @@ def pose_error(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
     translation = pose[:3, 3] - p
     if task == "position":
         return translation
+    if (axis := axis_of(task)) is not None:
+        a, b = R[:, axis], pose[:3, axis]
+        # |a x b| = sin(angle), and 1 + a.b = 2 cos²(angle/2).
+        rotation = ca.cross(a, b) / ca.sqrt(ca.fmax((1 + ca.dot(a, b)) / 2, 1e-12))
+        return task_rows(task, R, ca.vertcat(translation, rotation))
     E = ca.mtimes(pose[:3, :3], R.T)
     # The antisymmetric part is sin(angle) axis, and 1 + trace = 4 cos²(angle/2).
     antisymmetric = ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
@@ -47,8 +73,11 @@ def error_sizes(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
         return ca.vertcat(distance, 0)
     # 3 - trace = 4 sin²(angle/2) is right at half a turn, where the error itself vanishes; below a third
     # of a turn the error keeps more digits.
-    trace = ca.dot(pose[:3, :3], R)
-    turn = ca.if_else(trace < 0, ca.sqrt(ca.fmax(3 - trace, 0)), ca.sqrt(ca.dot(error[3:], error[3:])))
+    axis = axis_of(task)
+    # Of an axis alone 2 - 2 a.b is the same, and negative cosines are beyond a quarter of a turn.
+    trace = ca.dot(pose[:3, :3], R) if axis is None else 2 * ca.dot(pose[:3, axis], R[:, axis])
+    whole = 3 if axis is None else 2
+    turn = ca.if_else(trace < 0, ca.sqrt(ca.fmax(whole - trace, 0)), ca.sqrt(ca.dot(error[3:], error[3:])))
     return ca.vertcat(distance, turn)
 
 

@@ -99,8 +99,9 @@ def inverse_kinematics(
     q0 : array_like, shape (..., n), optional
         The nearest of several solutions to q0 is returned, and iteration starts there. Default: the middle
         of the joint ranges, and starts chosen at random.
-    task : {"pose", "position"}
-        Whether the orientation matters.
+    task : {"pose", "position", "position+x", "position+y", "position+z"}
+        What of the pose matters: all of it, the position alone, or the position and the direction of one axis of the
+        tip, such as that of a cup that is carried (five equations: also for arms of five joints).
     method : {"auto", "closed", "numeric"}
     swivel : array_like, shape (...), optional
         Swivel angle of a seven-joint S-R-S arm [rad], see `swivel_angle`; default: that of q0 (zero, the
@@ -173,8 +174,8 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
     """The closed form to use, or None for iteration."""
     check_choice("inverse_kinematics", "method", method, METHODS, ShapeError)
     form = None if method == "numeric" else closed_form(arm)
-    if form is not None and task == "position" and arm.n > 3:
-        form = None  # a position leaves freedom that closed forms do not use
+    if form is not None and task != "pose" and (arm.n > 3 or task != "position"):
+        form = None  # these tasks leave freedom that closed forms do not use
     if method == "closed" and form is None:
         raise ModelError(
             f"inverse_kinematics: arm '{arm.name}' has no closed form for task {task!r}; use method='auto' or 'numeric'"

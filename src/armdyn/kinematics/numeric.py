@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.damped_step import LENGTH_PER_RAD, damped_step, damped_steps, magnitude, tip_error
+from armdyn.kinematics.error import axis_of
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 
@@ -167,6 +168,8 @@ class Starts:
         place = poses[..., :3, 3] / magnitude(self.arm)
         if self.task == "position":
             return place.astype(np.float32)
+        if (axis := axis_of(self.task)) is not None:
+            return np.concatenate([place, poses[..., :3, axis] * LENGTH_PER_RAD], axis=-1, dtype=np.float32)
         # |R - S|² = 2 (2 sin(angle/2))², hence the root of a half
         turned = poses[..., :3, :3].reshape(*poses.shape[:-2], 9) * (LENGTH_PER_RAD * np.sqrt(0.5))
         return np.concatenate([place, turned], axis=-1, dtype=np.float32)

@@ -151,3 +151,22 @@ def test_a_start_out_of_reach_is_told():
     with pytest.raises(PathError, match="start cannot be reached: not solved, out of reach by") as caught:
         joint_trajectory(arm, TipMotion(path, Quintic(1.0, 1.0)))
     assert caught.value.t == 0
+
+
+def test_a_cup_is_carried_upright_and_may_turn_about_its_axis():
+    arm = armdyn.arms.puma560()
+    q0 = np.array([0.3, -0.6, 0.4, 0.2, 0.7, 0.1])
+    start = armdyn.forward_kinematics(arm, q0)
+    end = start.copy()
+    end[:3, 3] += [0.1, 0.1, -0.1]
+    line = armdyn.Line(start, end)
+    motion = armdyn.TipMotion(line, armdyn.Quintic(line.length, 1.0))
+    trajectory = armdyn.joint_trajectory(arm, motion, q0, task="position+z")
+    t = np.linspace(0, 1, 41)
+    tips, poses = armdyn.forward_kinematics(arm, trajectory(t).q), motion(t).pose
+    # Wrong accelerations at the knots would leave errors of a step squared between them, 1e-4 and more.
+    np.testing.assert_allclose(tips[:, :3, 3], poses[:, :3, 3], atol=1e-8)
+    np.testing.assert_allclose(tips[:, :3, 2], poses[:, :3, 2], atol=1e-8)
+    assert np.abs(tips[:, :3, 0] - poses[:, :3, 0]).max() > 0.01
+    whole = armdyn.joint_trajectory(arm, motion, q0)
+    assert (trajectory(t).qd ** 2).sum() < (whole(t).qd ** 2).sum()  # the freedom lets joints move less

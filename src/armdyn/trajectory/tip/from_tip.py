@@ -11,11 +11,13 @@ from armdyn.errors import PathError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT
 from armdyn.kinematics.damped_step import damped_step, magnitude, tip_error
 from armdyn.kinematics.diagnosis import DIAGNOSIS_RESTARTS
-from armdyn.kinematics.error import TASKS
+from armdyn.kinematics.error import TASKS, axis_of, task_rows
+from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.kinematics.numeric import no_limits
 from armdyn.model.arm import Arm
+from armdyn.spatial.rotation import skew
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.motion import TipMotion, TipState
@@ -54,8 +56,8 @@ def joint_trajectory(
     q0 : array_like, shape (n,), optional
         Start from the solution nearest to it; default: from the first solution from which the
         whole path can be followed.
-    task : {"pose", "position"}
-        Whether the orientation is to follow too.
+    task : {"pose", "position", "position+x", "position+y", "position+z"}
+        What is to follow, as of `inverse_kinematics`.
     tolerance : float
         Largest distance [m] and angle [rad] of the tip from the path at any time.
 
@@ -137,9 +139,8 @@ class Follower:
 
     def __init__(self, arm: Arm, path: TipMotion, task: str) -> None:
         self.arm, self.path, self.task = arm, path, task
-        self.rows = TASKS[task]
         # Of tip velocities: metres per second, or what suits a tiny or huge arm, and radians per second.
-        self.units = np.repeat([magnitude(arm), 1.0], 3)[: self.rows]
+        self.units = np.repeat([magnitude(arm), 1.0], 3)[:, None]
         self.handedness = 0.0  # sign of the Jacobian's determinant at the knot before
 
     def advance(self, at: JointMotion, h: float, pose: NDArray, t: float) -> NDArray:
@@ -157,21 +158,35 @@ class Follower:
 
     def motion(self, q: NDArray, states: TipState, k: int, t: float) -> JointMotion:
         """Velocities and accelerations of least size that move the tip as asked at knot k."""
-        J = jacobian(self.arm, q)[: self.rows] / self.units[:, None]
+        R = forward_kinematics(self.arm, q)[:3, :3]
+        whole = jacobian(self.arm, q) / self.units
+        J = task_rows(self.task, R, whole)
         U, s, Vt = np.linalg.svd(J, full_matrices=False)
         handedness = np.sign(np.linalg.det(J)) if J.shape[0] == J.shape[1] else 0.0
         if s[-1] < SINGULAR_RATIO * s[0] or handedness * self.handedness < 0:
             self.reject(t)
         self.handedness = handedness
-        velocity, acceleration = (x[k, : self.rows] / self.units for x in (states.velocity, states.acceleration))
-        # qd = J⁺ v;  J qdd = a - Jd qd
-        x = (U.T @ velocity) / s
+        velocity, acceleration = (x[k][:, None] / self.units for x in (states.velocity, states.acceleration))
+        # qd = J⁺ v
+        x = (U.T @ task_rows(self.task, R, velocity)[:, 0]) / s
         qd = Vt.T @ x
-        J_rate = jacobian_rate(self.arm, q, qd)[: self.rows] / self.units[:, None]
-        qdd = Vt.T @ ((U.T @ (acceleration - J_rate @ qd)) / s)
+        # With J = P Jw and P turning with the tip:  J qdd = P (a - Jw' qd) + P' (v - Jw qd)
+        whole_rate = jacobian_rate(self.arm, q, qd) / self.units
+        turning = skew((whole @ qd)[3:]) @ R
+        J_rate = task_rows(self.task, R, whole_rate) + self._turned(turning, whole)
+        wanted = task_rows(self.task, R, acceleration) + self._turned(turning, velocity)
+        qdd = Vt.T @ ((U.T @ (wanted[:, 0] - J_rate @ qd)) / s)
         # A redundant arm's qd = J'(J J')⁻¹ v also turns within the freedom left: + (1 - J⁺J) Jd'(J J')⁻¹ v
         drift = J_rate.T @ (U @ (x / s))
         return JointMotion(q, qd, qdd + drift - Vt.T @ (Vt @ drift))
+
+    def _turned(self, R_rate: NDArray, columns: NDArray) -> NDArray:
+        """P' times columns (6, k): the rows of P that turn with the tip are those of a directed axis."""
+        rows = task_rows(self.task, R_rate, columns)
+        if axis_of(self.task) is None:
+            return np.zeros_like(rows)
+        rows[:3] = 0.0
+        return np.asarray(rows)
 
     def reject(self, t: float) -> None:
         """Raise: the path leaves the workspace at or after t, or the arm is singular there."""

@@ -35,6 +35,9 @@ Poses = Annotated[
     typer.Option(help="Many poses: a CSV file with columns x, y, z and qw, qx, qy, qz or roll, pitch, yaw."),
 ]
 Near = Annotated[str | None, typer.Option(help="Of several solutions take the nearest to these joint positions.")]
+Axis = Annotated[
+    str | None, typer.Option(help="Of the orientation only the direction of this axis of the tip matters: x, y or z.")
+]
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees.")]
 
 
@@ -43,7 +46,7 @@ PLACE, TURNS, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qw", "qx
 
 def ik(
     arm: ArmName, position: Position = None, rpy: Rpy = None, quaternion: Quaternion = None, poses: Poses = None,
-    near: Near = None, degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None,
+    near: Near = None, axis: Axis = None, degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None,
     json: Json = False,
 ) -> None:  # fmt: skip
     """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
@@ -51,6 +54,8 @@ def ik(
 
     found = resolve(arm, base, tip)
     target, task = _target(position, rpy, quaternion, poses, degrees)
+    if axis is not None:
+        task = _axis_task(axis, task)
     start = None if near is None else in_radians(found, numbers(near, found.n, "--near"), degrees)
     if start is None and task == "position":  # of endlessly many postures one that is easy to imagine
         start = np.clip(0.0, *found.position_limits)
@@ -69,6 +74,14 @@ def ik(
             print_columns(f"{found.name}: joint positions [rad or m]", None, matrix_columns("q", result.q, 1))
     if not np.all(result.success):
         raise typer.Exit(1)
+
+
+def _axis_task(axis: str, task: str) -> str:
+    if axis not in ("x", "y", "z"):
+        raise typer.BadParameter(f"expected --axis x, y or z, got {axis!r}")
+    if task != "pose":
+        raise typer.BadParameter("--axis needs an orientation; give --rpy or --quaternion too")
+    return f"position+{axis}"
 
 
 def _target(
