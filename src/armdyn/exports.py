@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
-from armdyn.names import UnknownName
+from armdyn.names import UnknownName, current_name
 
 
 class Package(ModuleType):
@@ -28,6 +28,8 @@ class Package(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         home = None if name.startswith("_") else home_of(self, name)
+        if home is None and (current := current_name(["armdyn"], name)) and home_of(self, current):
+            return getattr(self, current)
         if home is None:
             raise UnknownName(f"module '{self.__name__}'", name, lambda: public_names(self))
         module = importlib.import_module(home)
@@ -41,8 +43,8 @@ class Package(ModuleType):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
-        own = [name for name in self.__dict__ if name.startswith("__")]
-        return sorted((*own, *self._homes, *self._rooms))
+        special = [name for name in self.__dict__ if name.startswith("__")]
+        return sorted((*special, *self._homes, *self._rooms))
 
 
 def export(package: str, names: Mapping[str, str], rooms: str = "", aliased: str = "") -> None:

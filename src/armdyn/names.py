@@ -1,13 +1,20 @@
-"""What names of other toolboxes and of textbooks are here: the tables of `names.toml`, and the error that uses them."""
+"""Names of other toolboxes and earlier names of armdyn: the tables of `names.toml`, and what answers by them.
+
+A public name that changes stands in the table `renamed`, with its owner (`armdyn`, a class or a function). The old one
+works for one release, with a `DeprecationWarning` that gives the new one: packages and objects of `Named` look it up by
+themselves, functions with `@renamed_keywords`.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 LEAST_LETTERS, MOST_HINTS, QUOTE = 3, 2, "'"  # of a beginning by which names are found; how many of them are told
+
+Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 @cache
@@ -17,6 +24,36 @@ def tables() -> dict[str, Any]:
     from pathlib import Path
 
     return tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+def current_name(owners: Iterable[str], name: str, stacklevel: int = 3) -> str | None:
+    """Return the name that replaces an earlier one of some owner, with a warning; None if there is none."""
+    if name.startswith("_"):
+        return None
+    renamed = tables()["renamed"]
+    for owner in owners:
+        if (key := f"{owner}.{name}") in renamed:
+            import warnings
+
+            message = f"{key} is now called {renamed[key]}; the old name will be removed"
+            warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)
+            return str(renamed[key])
+    return None
+
+
+def renamed_keywords(function: Call) -> Call:
+    """Let a function take keywords by their earlier names, which stand in the table with its name as their owner."""
+    name, known = function.__name__, function.__code__.co_varnames
+
+    @wraps(function)
+    def call(*args: Any, **keywords: Any) -> Any:
+        if any(word not in known for word in keywords):
+            keywords = {
+                word if word in known else current_name([name], word) or word: keywords[word] for word in keywords
+            }
+        return function(*args, **keywords)
+
+    return call  # type: ignore[return-value]
 
 
 class UnknownName(AttributeError):
@@ -66,6 +103,8 @@ class Named(metaclass=_NamedClass):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            if (current := current_name((kind.__name__ for kind in type(self).__mro__), name)) is not None:
+                return getattr(self, current)
             called = type(self).__name__.lower()
             raise UnknownName(f"{'an' if called[0] in 'aeiou' else 'a'} {called}", name, lambda: dir(self))
 

@@ -208,7 +208,7 @@ def notebook(found: Excitation) -> str:
     """What a notebook shows."""
     return fragment(
         paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
-        *(paragraph(line) for line in (*found.promises, *shortfalls(found))),
+        *(paragraph(line) for line in (*found.guarantee_summary, *shortfalls(found))),
         picture(draw(found), 60),
     )
 

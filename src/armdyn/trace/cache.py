@@ -175,9 +175,9 @@ def clear() -> int:
 
 def _trim() -> None:
     """Delete the entries unused for longest while the folder is too large."""
-    found = sorted((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in entries())
-    excess = sum(size for _, size, _ in found) - LIMIT_BYTES
-    for _, size, name in found:
+    files = sorted((entry.stat().st_mtime, entry.stat().st_size, entry.path) for entry in entries())
+    excess = sum(size for _, size, _ in files) - LIMIT_BYTES
+    for _, size, name in files:
         if excess <= 0:
             return
         with suppress(OSError):

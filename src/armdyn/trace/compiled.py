@@ -117,11 +117,11 @@ def self_test() -> None:
     bound = trial().bind([], gufunc)
     got = [gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
     if dispatcher():
-        found = function.function_type()(lambda *args: args)
-        python = found(batch, 1)
-        found.put(id(batch), bound, dispatcher())
-        got.append(found(batch, batch))
-        if python[1] != 1 or found(want, 1)[1] != 1 or found() != ():
+        callable_ = function.function_type()(lambda *args: args)
+        python = callable_(batch, 1)
+        callable_.put(id(batch), bound, dispatcher())
+        got.append(callable_(batch, batch))
+        if python[1] != 1 or callable_(want, 1)[1] != 1 or callable_() != ():
             raise RuntimeError("a test function gave a wrong result")
     if not all(np.array_equal(g, want) for g in got):
         raise RuntimeError("a test kernel gave a wrong result")

@@ -64,10 +64,10 @@ def complete(text: str | None, parameters: Mapping[str, tuple[str, str]], return
 
 def _fill(body: list[str], expected: Mapping[str, Entry]) -> list[str]:
     """The entries of a section in the expected order, with the types and entries that were left out."""
-    given = _entries(body)
-    owner = {name: entry for entry in given for name in entry.names}
+    documented = _entries(body)
+    owner = {name: entry for entry in documented for name in entry.names}
     order = [owner.get(name, entry) for name, entry in expected.items()]
-    entries = {id(entry): entry for entry in [*order, *given]}.values()  # each once
+    entries = {id(entry): entry for entry in [*order, *documented]}.values()  # each once
     lines = []
     for names, kind, text in entries:
         kinds = {expected[name].kind for name in names if name in expected}
@@ -81,8 +81,8 @@ def _sections(text: str | None) -> tuple[list[str], dict[str, list[str]]]:
     lines = inspect.cleandoc(text or "").splitlines()
     rules = [k for k, line in enumerate(lines) if line.startswith("---") and not line.strip("-") and lines[k - 1]]
     starts = [k - 1 for k in rules] + [len(lines)]
-    found = {lines[k - 1]: _trim(lines[k + 1 : end]) for k, end in zip(rules, starts[1:], strict=True)}
-    return _trim(lines[: starts[0]]), found
+    sections = {lines[k - 1]: _trim(lines[k + 1 : end]) for k, end in zip(rules, starts[1:], strict=True)}
+    return _trim(lines[: starts[0]]), sections
 
 
 def _trim(lines: list[str]) -> list[str]:

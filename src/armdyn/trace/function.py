@@ -138,12 +138,12 @@ def function_type() -> type[Function]:
     size, name = offset() + 16, f"{__name__}.NativeFunction".encode()
     spec = _Spec(name, size, 0, DEFAULT | HAVE_VECTORCALL, ctypes.addressof(slots))
     kind: type[Function] = make(ctypes.addressof(spec), (WithTable,))
-    kept.extend((members, slots, spec, name))
+    referenced.extend((members, slots, spec, name))
     as_made = kind.__basicsize__ == size and kind.__flags__ & HAVE_VECTORCALL and offset() % 8 == 0
     return kind if as_made else Function
 
 
-kept: list[Any] = []  # what CPython may refer to as long as the type lives
+referenced: list[Any] = []  # what CPython may refer to as long as the type lives
 
 
 def dispatch_text() -> str:

@@ -112,11 +112,11 @@ class NativeKernel:
 
         def block(k: int) -> None:
             part = slice(edges[k], edges[k + 1])
-            own = [
+            sliced = [
                 a[part] if a.ndim - len(p.shape) == len(batch) and a.shape[0] > 1 else a
                 for a, p in zip(arrays, self.inputs, strict=True)
             ]
-            self._run(own, [r[part] for r in results])
+            self._run(sliced, [r[part] for r in results])
 
         list(thread_pool(threads, os.getpid()).map(block, range(threads)))
         return _put(results, outs)

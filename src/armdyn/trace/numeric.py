@@ -51,21 +51,21 @@ class Runner:
     ) -> list[Any]:
         """Compute one array an output."""
         traced = self.traced
-        own = [name for name in traced.bound if name not in values]
-        for name in own:
+        bound = [name for name in traced.bound if name not in values]
+        for name in bound:
             values[name] = subject.trace_data(name)
         if traced.check is not None:
-            traced.check(subject, own)
+            traced.check(subject, bound)
         sizes = traced.sizes(subject, options)
         ports = self._ports(sizes, tuple(name for name in traced.order if name in values))
-        arrays = [values[p.name] if p.name in own else self.array(subject, p, values[p.name]) for p in ports]
+        arrays = [values[p.name] if p.name in bound else self.array(subject, p, values[p.name]) for p in ports]
         single = [a.ndim == len(p.shape) for a, p in zip(arrays, ports, strict=True)]
         shared = frozenset(p.name for p, one in zip(ports, single, strict=True) if one and p.name in traced.bound)
         variant = traced.variant(values, options)
         kernel = self.kernel(subject, variant, shared)
         count = default_threads() if threads is None else check_threads(threads)
         results = self.evaluate(kernel, arrays, out, count)
-        if len(own) == len(traced.bound) and variant == traced.plain_variant and hasattr(kernel, "gufunc"):
+        if len(bound) == len(traced.bound) and variant == traced.plain_variant and hasattr(kernel, "gufunc"):
             self._learn(subject, kernel)
         return results
 

@@ -47,20 +47,20 @@ class Recent:
 
     def _excess(self) -> list[Any]:
         """Take out the values unused for longest until the rest has room; the newest always stays."""
-        found = []
+        removed = []
         while len(self._values) > 1 and (len(self._values) > self.count or self._used > self.size):
             _, value = self._values.popitem(last=False)
             self._used -= value.nbytes
-            found.append(value)
-        return found
+            removed.append(value)
+        return removed
 
     def clear(self) -> None:
         """Drop everything."""
         with self._lock:
-            found = list(self._values.values())
+            values = list(self._values.values())
             self._values.clear()
             self._used = 0
-        for value in found:
+        for value in values:
             value.dropped()
 
 

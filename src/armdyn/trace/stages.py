@@ -71,14 +71,14 @@ def _graph_with_stage(program: Program) -> Graph | None:
     columns += [body, *(arguments for arguments, _ in recorder.calls)]
     flat += [slots, *(ca.vec(result) for _, result in recorder.calls)]
     calls = range(len(recorder.calls))
-    found = Program(
+    staged = Program(
         program.name,
         (*program.inputs, Port("slots", (slots.numel(),)), *(Port(f"call{k}", (body.numel(),)) for k in calls)),
         (*program.outputs, Port("stage", (body.numel(),)), *(Port(f"given{k}", (slots.numel(),)) for k in calls)),
         program.formula,
     )
-    found.__dict__["function"] = ca.Function(program.name, flat, ca.cse(columns))
-    graph = graph_of(found)
+    staged.__dict__["function"] = ca.Function(program.name, flat, ca.cse(columns))
+    graph = graph_of(staged)
     graph.stage = Stage(len(program.inputs), len(program.outputs), len(calls))
     return graph
 

@@ -66,16 +66,16 @@ def to_jax(function: Callable[..., Any], subject: Subject, **options: Any) -> Ca
 
     def call(*args: Any, **keywords: Any) -> Any:
         values, chosen = traced.sort_arguments(args, {**options, **keywords})
-        own = [name for name in traced.bound if name not in values]
+        bound = [name for name in traced.bound if name not in values]
         if traced.check is not None:
-            traced.check(subject, own)
+            traced.check(subject, bound)
         variant = traced.variant(values, chosen)
         key = variant._replace(inputs=tuple(values))
         if key not in functions:
-            functions[key] = _first(traced, subject, variant, own)
-        made = functions[key]
-        arrays = [_array(traced.name, port, values[port.name], jax) for port in made.data]
-        return traced.wrap(list(made.call(*arrays)))
+            functions[key] = _first(traced, subject, variant, bound)
+        compiled = functions[key]
+        arrays = [_array(traced.name, port, values[port.name], jax) for port in compiled.data]
+        return traced.wrap(list(compiled.call(*arrays)))
 
     call.__name__, call.__doc__ = f"{traced.name}_jax", traced.doc
     return call
@@ -94,10 +94,10 @@ def _jax() -> Any:
     return jax
 
 
-def _first(traced: Traced, subject: Subject, variant: Variant, own: list[str]) -> _Function:
+def _first(traced: Traced, subject: Subject, variant: Variant, bound: list[str]) -> _Function:
     """The function itself, of which all derivatives are made."""
     # Copies: JAX remembers read-only arrays by identity, and as doubles once they were used as such.
-    constants = {name: np.array(subject.trace_data(name), float, order="C") for name in own}
+    constants = {name: np.array(subject.trace_data(name), float, order="C") for name in bound}
     program, key = traced.program(subject, variant), traced.key(subject, variant)
     return _Function(program, key, frozenset(traced.bound), constants)
 
@@ -162,15 +162,15 @@ class _Function:
         differentiable.defvjp(forward, self._backward, symbolic_zeros=True)
         return jax.jit(differentiable)
 
-    def _backward(self, kept: tuple[Any, _Static], bars: Sequence[Any]) -> tuple[Any, ...]:
+    def _backward(self, residuals: tuple[Any, _Static], bars: Sequence[Any]) -> tuple[Any, ...]:
         """From the sensitivities to the outputs to those to the inputs; None where nobody asks."""
         zero = _jax().custom_derivatives.SymbolicZero
-        arrays, static = kept
+        arrays, static = residuals
         seeds = tuple(k for k, bar in enumerate(bars) if not isinstance(bar, zero))
         result: list[Any] = [None] * len(arrays)
         if seeds and static.wanted:
-            found = self._adjoint(static.wanted, seeds).call(*arrays, *(bars[k] for k in seeds))
-            for k, bar in zip(static.wanted, found, strict=True):
+            gradients = self._adjoint(static.wanted, seeds).call(*arrays, *(bars[k] for k in seeds))
+            for k, bar in zip(static.wanted, gradients, strict=True):
                 shape, dtype = static.shapes[k]
                 result[k] = _sum_broadcast(bar, shape).astype(dtype)
         return tuple(result)
@@ -211,12 +211,12 @@ class _Function:
             return tuple(jax.numpy.zeros((*batch, *port.shape), kind) for port in self.program.outputs)
         single = [p.name for p, lead in zip(self.data, leads, strict=True) if not lead]
         shared = frozenset(name for name in (*single, *self.constants) if name in self.bound)
-        given = dict(zip((p.name for p in self.data), arrays, strict=True))
+        by_name = dict(zip((p.name for p in self.data), arrays, strict=True))
         with jax.enable_x64(True):
             operands = [
                 self.constants[port.name]
                 if port.name in self.constants
-                else _samples(jax, given[port.name], port, batch, port.name in shared)
+                else _samples(jax, by_name[port.name], port, batch, port.name in shared)
                 for port in self.program.inputs
             ]
             shapes = [jax.ShapeDtypeStruct((count, *port.shape), np.float64) for port in self.program.outputs]

@@ -126,12 +126,12 @@ class Traced:
 
     def _inputs(self, parameters: list[inspect.Parameter], shapes: Mapping[str, str]) -> dict[str, Data]:
         """What is declared of each input, in the decorator or as an annotation."""
-        found = {name: Data(shape) for name, shape in shapes.items()}
+        inputs = {name: Data(shape) for name, shape in shapes.items()}
         for p in parameters:
             data = data_of(annotation_of(self.formula, p.name))
             if data is not None:
-                found.setdefault(p.name, data)
-        return found
+                inputs.setdefault(p.name, data)
+        return inputs
 
     def _results(self, returns: Mapping[str, str] | None) -> tuple[dict[str, str], Any]:
         """Shapes of the outputs by name, and the NamedTuple of several."""
@@ -199,19 +199,19 @@ class Traced:
             raise TypeError(
                 f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}"
             )
-        given = dict(zip(self.positional, args, strict=False))
+        arguments = dict(zip(self.positional, args, strict=False))
         for name, value in keywords.items():
-            if name in given:
+            if name in arguments:
                 raise TypeError(f"{self.name}: got '{name}' twice")
             if name not in self.shapes and name not in self.options:
                 known = ", ".join([*self.positional, *self.bound, "out", "threads"])
                 raise TypeError(f"{self.name}: unknown argument '{name}'; expected {known}")
-            given[name] = value
-        missing = [name for name in self.required if given.get(name) is None]
+            arguments[name] = value
+        missing = [name for name in self.required if arguments.get(name) is None]
         if missing:
             raise TypeError(f"{self.name}: missing {', '.join(missing)}")
-        values = {name: given[name] for name in self.order if given.get(name) is not None}
-        options = {name: given.get(name, default) for name, default in self.options.items()}
+        values = {name: arguments[name] for name in self.order if arguments.get(name) is not None}
+        options = {name: arguments.get(name, default) for name, default in self.options.items()}
         return values, {name: _plain_option(v) for name, v in options.items()}
 
     def reject_unknown_options(self, where: str, options: Collection[str]) -> None:
@@ -252,12 +252,12 @@ class Traced:
         return {**subject.trace_sizes, **counts}
 
     def chosen_program(
-        self, subject: Subject, inputs: Collection[str], kept: Collection[str], options: Mapping[str, Any]
+        self, subject: Subject, inputs: Collection[str], symbolic: Collection[str], options: Mapping[str, Any]
     ) -> Program:
         """The program with some optional inputs and options; bound data are folded in, but for those `kept`."""
         present = dict.fromkeys(name for name in self.order if name in self.required or name in inputs)
         chosen = {name: options.get(name, default) for name, default in self.options.items()}
-        folded = tuple(name for name in self.bound if name not in kept)
+        folded = tuple(name for name in self.bound if name not in symbolic)
         return self.make_program(subject, self.variant(present, chosen), fold=folded)
 
     def variant(self, values: Mapping[str, Any], options: Mapping[str, Any]) -> Variant:

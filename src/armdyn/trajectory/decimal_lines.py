@@ -40,12 +40,12 @@ def decimal_lines(rows: NDArray) -> str:
 
 def _groups(steps: NDArray) -> list[NDArray]:
     """Four digits each, the first ones first."""
-    found = []
+    groups = []
     for _ in range(3):
         front = steps // GROUP
-        found.append(steps - front * GROUP)
+        groups.append(steps - front * GROUP)
         steps = front
-    return [steps, *reversed(found)]
+    return [steps, *reversed(groups)]
 
 
 @cache

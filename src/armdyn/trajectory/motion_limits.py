@@ -45,14 +45,14 @@ class MotionLimits:
         effort: ArrayLike | None = None,
     ) -> MotionLimits:
         """The arm's own limits, tightened by those given (a number for all joints, or one per joint)."""
-        own = [joint.limits for joint in arm.joints]
+        limits = [joint.limits for joint in arm.joints]
         lower, upper = _pair(position)
         return cls(
             np.maximum(arm.position_limits[0], row_of(lower, arm.n, "position", LimitError)),
             np.minimum(arm.position_limits[1], row_of(upper, arm.n, "position", LimitError)),
-            _tighten([x.velocity for x in own], velocity, "max_velocity"),
+            _tighten([x.velocity for x in limits], velocity, "max_velocity"),
             _tighten([np.inf] * arm.n, acceleration, "max_acceleration"),
-            _tighten([x.effort for x in own], effort, "max_torque"),
+            _tighten([x.effort for x in limits], effort, "max_torque"),
             arm.joint_names,
         )
 
@@ -107,7 +107,7 @@ class MotionLimits:
 
 def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> dict[str, int]:
     """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
-    found: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for q, qd, qdd in _blocks(trajectory, rate):
         slack = ROUND_OFF * (1 + np.abs(q))
         outside = {
@@ -117,8 +117,8 @@ def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK
         }
         for what, where in outside.items():
             if where.any():
-                found[what] = found.get(what, 0) + int(where.sum())
-    return found
+                counts[what] = counts.get(what, 0) + int(where.sum())
+    return counts
 
 
 def limit_uses(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> JointMotion:
@@ -151,6 +151,6 @@ def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, Arra
     return lower, upper
 
 
-def _tighten(own: list[float], given: ArrayLike | None, what: str) -> NDArray:
+def _tighten(limits: list[float], bound: ArrayLike | None, what: str) -> NDArray:
     """The smaller of the arm's own limits and those given."""
-    return np.minimum(own, row_of(np.inf if given is None else given, len(own), what, LimitError, sign=">="))
+    return np.minimum(limits, row_of(np.inf if bound is None else bound, len(limits), what, LimitError, sign=">="))

@@ -50,11 +50,11 @@ class RestOutside:
     def __call__(self: Inside[State], t: ArrayLike) -> State:
         """Positions, velocities and accelerations at times t [s]."""
         t, duration = times(t, type(self).__name__), self.duration
-        found = self.inside(np.clip(t, 0.0, duration))
+        state = self.inside(np.clip(t, 0.0, duration))
         rest = np.asarray((t < 0) | (t > duration))
-        rest = rest.reshape(rest.shape + (1,) * (np.ndim(found[0]) - rest.ndim))
-        kind: Any = type(found)
-        return kind(found[0], *(np.where(rest, 0.0, rate) for rate in found[1:]))
+        rest = rest.reshape(rest.shape + (1,) * (np.ndim(state[0]) - rest.ndim))
+        kind: Any = type(state)
+        return kind(state[0], *(np.where(rest, 0.0, rate) for rate in state[1:]))
 
 
 def times(t: ArrayLike, what: str) -> NDArray:

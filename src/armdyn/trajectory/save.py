@@ -88,8 +88,8 @@ def column_units(kinds: Sequence[str] | None, n: int) -> list[str]:
     return ["s", *(unit + per for per in ("", "/s", "/s^2") for unit in length)]
 
 
-def _names(given: Sequence[str] | None, n: int) -> list[str]:
-    names = [f"joint{i + 1}" for i in range(n)] if given is None else list(given)
+def _names(chosen: Sequence[str] | None, n: int) -> list[str]:
+    names = [f"joint{i + 1}" for i in range(n)] if chosen is None else list(chosen)
     if len(names) != n:
         raise ArmdynError(f"save_trajectory: expected {n} joint names, got {len(names)}")
     return names

@@ -109,11 +109,14 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
         `.npz` with arrays t (N,), q (N, n) and, if it has them, qd and qdd; any other file is CSV with columns
         `t, q1 ... qn` and, if it has them, `qd1 ...` and `qdd1 ...`. SI units.
     """
-    found = _arrays(path) if os.fspath(path).endswith(".npz") else _columns(path)
-    if "qd" not in found or "qdd" not in found:
-        found = {"t": found["t"], "q": found["q"]}  # velocities without accelerations: the spline's own are as good
+    columns = _arrays(path) if os.fspath(path).endswith(".npz") else _columns(path)
+    if "qd" not in columns or "qdd" not in columns:
+        columns = {
+            "t": columns["t"],
+            "q": columns["q"],
+        }  # velocities without accelerations: the spline's own are as good
     try:
-        return sampled(**found)
+        return sampled(**columns)
     except ShapeError as error:
         raise ReadError(f"{path}: {error}") from None
 
@@ -139,11 +142,11 @@ def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         raise ReadError(f"{path}: expected rows of numbers ({str(error).splitlines()[0]})") from None
     if data.shape[1] != len(names) or len(data) < 2:
         raise ReadError(f"{path}: expected at least two rows of {len(names)} numbers, got shape {data.shape}")
-    found = {"t": data[:, names.index("t")]}
+    series = {"t": data[:, names.index("t")]}
     for kind in ("q", "qd", "qdd"):
         columns = [names.index(f"{kind}{i + 1}") for i in range(n) if f"{kind}{i + 1}" in names]
         if len(columns) == n:
-            found[kind] = data[:, columns]
-    if "q" not in found:
+            series[kind] = data[:, columns]
+    if "q" not in series:
         raise ReadError(f"{path}: expected columns q1 to q{n} without gaps")
-    return found
+    return series

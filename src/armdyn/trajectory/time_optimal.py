@@ -307,8 +307,8 @@ class _Vertices:
         u, x = self.u[k], self.x[k]
         with np.errstate(invalid="ignore"):
             reached = x + step * u
-            found = x[(reached <= most * (1 + ROUND_OFF) + 1e-300) & (reached >= -ROUND_OFF * np.abs(x))]
-        best = float(found.max()) if len(found) else -1.0
+            feasible = x[(reached <= most * (1 + ROUND_OFF) + 1e-300) & (reached >= -ROUND_OFF * np.abs(x))]
+        best = float(feasible.max()) if len(feasible) else -1.0
         for end in (most, 0.0):  # corners on the line x + step u = end
             a, b, c = self.a[k], self.b[k], self.c[k]
             with np.errstate(divide="ignore", invalid="ignore"):

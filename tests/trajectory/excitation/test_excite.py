@@ -33,7 +33,7 @@ def found(arm):
 
 def problem(arm, **options):
     settings = {"frequency": 0.125, "at_rest": True, "samples": 60, "noise": np.ones(arm.n)}
-    settings |= {"criterion": "condition", "unit_columns": False, "robust": True, "given": None} | options
+    settings |= {"criterion": "condition", "unit_columns": False, "robust": True, "prior_information": None} | options
     limits = MotionLimits.of(arm, acceleration=8.0)
     return ExcitationProblem(armdyn.base_parameters(arm), limits, 8.0, 4, **settings)
 
@@ -169,7 +169,7 @@ def test_arms_without_room_are_rejected(change, message):
         ({"position": 1.0}, "position: expected a pair of lower and upper positions"),
         ({"max_torque": [1.0, 2.0]}, "max_torque: expected a number, or 3"),
         ({"tip_box": (0.0, 1.0, 2.0)}, "tip box: expected a lower and an upper corner"),
-        ({"given": 3}, "given motion 1: expected a log with t and q, or a trajectory, got int"),
+        ({"prior_logs": 3}, "prior_logs: motion 1: expected a log with t and q, or a trajectory, got int"),
         ({"duration": 1e-3}, "longer duration"),
     ],
 )

@@ -109,7 +109,7 @@ def test_bad_constraints():
 def test_what_logs_hold_already_counts():
     options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0} | FREE
     first = armdyn.excite(ARM, 8.0, **options)
-    second = armdyn.excite(ARM, 8.0, given=[first.trajectory], seed=3, **options)
+    second = armdyn.excite(ARM, 8.0, prior_logs=[first.trajectory], seed=3, **options)
     assert second.condition < first.condition
     # The design for both together is better than two designs on their own, put together.
     alone = armdyn.excite(ARM, 8.0, seed=3, **options)
@@ -134,5 +134,5 @@ def test_given_logs_may_be_measured():
 
     # The ends of a filtered record are less sure than its middle.
     np.testing.assert_allclose(np.diag(held_information(task, (log,))), np.diag(first.information), rtol=0.1)
-    with pytest.raises(ValueError, match="given motion 1: expected a log with t and q"):
-        armdyn.excite(ARM, 8.0, max_acceleration=8.0, given=[3], time_budget=1.0)
+    with pytest.raises(ValueError, match="prior_logs: motion 1: expected a log with t and q"):
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, prior_logs=[3], time_budget=1.0)

@@ -272,10 +272,10 @@ def test_the_recorder_tells_rate_gaps_and_what_is_missing(folder, arm):
         message.header.stamp = SimpleNamespace(sec=k // 100, nanosec=k % 100 * 10_000_000)
         recorder.add(message)
     recorder.add(SimpleNamespace(name=["other"], position=[0.0]))
-    told = "\n".join(recorder.told())
-    assert "150 samples in 2.0 s, 100 per second" in told
-    assert "1 gap, the longest 0.510 s" in told
-    assert "missing: effort; without it nothing can be identified" in told
+    summary = "\n".join(recorder.summary())
+    assert "150 samples in 2.0 s, 100 per second" in summary
+    assert "1 gap, the longest 0.510 s" in summary
+    assert "missing: effort; without it nothing can be identified" in summary
     header, first = stream.getvalue().splitlines()[:2]
     assert header.startswith("t,q1,q2,q3,q4,q5,q6,qd1")
     np.testing.assert_allclose([float(x) for x in first.split(",")[1:7]], HOME)

@@ -112,4 +112,4 @@ class ExcitePanel:
 def result_html(found: Excitation) -> str:
     """The condition number, what holds at all times, and what was not checked."""
     told = f"Condition number {found.condition:.1f} (up to {GOOD_CONDITION:g} is good)."
-    return "".join(map(note_html, (told, *found.promises)))
+    return "".join(map(note_html, (told, *found.guarantee_summary)))

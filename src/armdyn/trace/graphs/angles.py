@@ -89,12 +89,12 @@ class Composed(NamedTuple):
 def compose(network: Network, total: Sum) -> Iterator[Composed]:
     """The angles of a sum that are sums or differences of two angles known in the network."""
     known = sorted({turn.angle for turn in network.turns.values()})
-    own = {network.turns[k].angle for cube in total for k in cube if k in network.turns}
+    angles = {network.turns[k].angle for cube in total for k in cube if k in network.turns}
     for first, second in permutations(known, 2):
         for sign in (1, -1):
             angle = add(dict(first), dict(second), sign)
             parity, key = canonical(angle) if angle else (1.0, ())
-            if key in own and not own.isdisjoint((first, second)):
+            if key in angles and not angles.isdisjoint((first, second)):
                 yield Composed(key, first, second, sign, int(parity))
 
 

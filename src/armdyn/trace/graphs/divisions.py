@@ -15,21 +15,21 @@ def with_fewer_divisions(graph: Graph) -> Graph:
     digit, and up to an infinite reciprocal of a divisor below 6e-309.
     """
     divisors = Counter(node.args[1] for node in graph.nodes if node.op == "div")
-    found = Graph(graph.name, graph.inputs, graph.outputs, stage=graph.stage)
+    result = Graph(graph.name, graph.inputs, graph.outputs, stage=graph.stage)
     place: list[int] = []
     for node in graph.nodes:
         args = [place[a] for a in node.args]
         if node.op != "div":
-            place.append(found.add(node.op, *args, value=node.value))
+            place.append(result.add(node.op, *args, value=node.value))
             continue
         by = graph.nodes[node.args[1]]
         several = by.op != "const" and divisors[node.args[1]] > 1
         if several or (by.op == "const" and _has_exact_reciprocal(by.value)):
-            place.append(found.add("mul", args[0], found.add("div", found.constant(1.0), args[1])))
+            place.append(result.add("mul", args[0], result.add("div", result.constant(1.0), args[1])))
         else:
-            place.append(found.add("div", *args))
-    found.results = [[place[k] for k in column] for column in graph.results]
-    return found.pruned()
+            place.append(result.add("div", *args))
+    result.results = [[place[k] for k in column] for column in graph.results]
+    return result.pruned()
 
 
 def _has_exact_reciprocal(value: float) -> bool:

@@ -33,7 +33,7 @@ class Binomial(NamedTuple):
     sign: int
 
 
-class Found(NamedTuple):
+class Occurrence(NamedTuple):
     """Where a binomial is in a row: `rest * (first + sign * second)`."""
 
     first: Cube
@@ -145,20 +145,20 @@ class Extraction:
 
     def _scan(self, index: int) -> None:
         """Note the divisors of a row."""
-        found: dict[Divisor, list] = defaultdict(list)
+        candidates: dict[Divisor, list] = defaultdict(list)
         cubes = sorted(self.rows[index])
         for i, cube in enumerate(cubes):
             for pair in {Pair(a, b) for j, a in enumerate(cube) for b in cube[j + 1 :]}:
-                found[pair].append(cube)
+                candidates[pair].append(cube)
             for other in cubes[:i]:
                 rest = common(other, cube)
                 a, b = (without(other, rest), without(cube, rest)) if rest else (other, cube)
                 x, y = (other, cube) if a < b else (cube, other)
                 sign = self.rows[index][x] * self.rows[index][y]
-                found[Binomial(min(a, b), max(a, b), sign)].append(Found(x, y, rest))
-        for divisor, places in found.items():
+                candidates[Binomial(min(a, b), max(a, b), sign)].append(Occurrence(x, y, rest))
+        for divisor, places in candidates.items():
             self.where[divisor][index] = places
-        self.held[index] = set(found)
+        self.held[index] = set(candidates)
         self.fresh |= self.held[index]
 
     # -- choice ---------------------------------------------------------------------------------------
@@ -203,10 +203,10 @@ class Extraction:
         turn = self._merged(divisor)
         return self.literal_of.get(turn.turn) if turn else None
 
-    def _rows(self, divisor: Binomial) -> dict[int, list[Found]]:
+    def _rows(self, divisor: Binomial) -> dict[int, list[Occurrence]]:
         """Where a binomial may be replaced: not in the row that defines it."""
         rows, known = self.where.get(divisor, {}), self._known_literal(divisor)
-        return rows if known is None else {k: found for k, found in rows.items() if self.places[k][0] != known}
+        return rows if known is None else {k: uses for k, uses in rows.items() if self.places[k][0] != known}
 
     # -- change ---------------------------------------------------------------------------------------
 
@@ -246,7 +246,7 @@ class Extraction:
             self._put(row, tuple(sorted(plain)), sign * value)
         return row
 
-    def _with_binomial(self, index: int, occurrences: list[Found], literal: int, factor: int) -> Row:
+    def _with_binomial(self, index: int, occurrences: list[Occurrence], literal: int, factor: int) -> Row:
         row = dict(self.rows[index])
         for first, second, rest in occurrences:
             if first in row and second in row:

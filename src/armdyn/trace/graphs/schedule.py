@@ -35,10 +35,10 @@ class Store:
 
 @dataclass(frozen=True)
 class Call:
-    """Evaluate the stage for `given` nodes; its results are the input nodes `made`, by their place."""
+    """Evaluate the stage for some nodes; its results are input nodes, by their place."""
 
-    given: tuple[int, ...]
-    made: tuple[tuple[int, int], ...]
+    arguments: tuple[int, ...]
+    results: tuple[tuple[int, int], ...]
 
 
 Step = Compute | Trig | Store | Call
@@ -61,18 +61,18 @@ def is_leaf(graph: Graph, k: int) -> bool:
 def uniform_nodes(graph: Graph, shared: frozenset[int]) -> set[int]:
     """Nodes that depend on shared input ports and constants only, at least one shared input among them."""
     constant: set[int] = set()
-    found: set[int] = set()
+    uniform: set[int] = set()
     for k, node in enumerate(graph.nodes):
         if node.op == "const":
             constant.add(k)
         elif node.op == "input":
             if node.value[0] in shared:
-                found.add(k)
+                uniform.add(k)
         elif all(a in constant for a in node.args):
             constant.add(k)
-        elif all(a in constant or a in found for a in node.args):
-            found.add(k)
-    return found
+        elif all(a in constant or a in uniform for a in node.args):
+            uniform.add(k)
+    return uniform
 
 
 def make_schedule(graph: Graph, shared: frozenset[int], group: int) -> Schedule:
@@ -96,11 +96,11 @@ def _calls(graph: Graph) -> list[Call]:
     if graph.stage is None:
         return []
     places, outputs, count = graph.stage
-    made: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    results: list[list[tuple[int, int]]] = [[] for _ in range(count)]
     for k, node in enumerate(graph.nodes):
         if node.op == "input" and node.value[0] > places:
-            made[node.value[0] - places - 1].append((k, node.value[1]))
-    return [Call(tuple(graph.results[outputs + 1 + c]), tuple(made[c])) for c in range(count)]
+            results[node.value[0] - places - 1].append((k, node.value[1]))
+    return [Call(tuple(graph.results[outputs + 1 + c]), tuple(results[c])) for c in range(count)]
 
 
 def _steps(graph: Graph, uniform: set[int], ways: list[list[Store | Call]]) -> list[Step]:
@@ -140,14 +140,14 @@ def _with_trig_first(graph: Graph, varying: list[int]) -> tuple[list[Step], list
 
 def ancestors(graph: Graph, roots: tuple[int, ...], inside: set[int]) -> set[int]:
     """The roots and everything they depend on, within `inside`."""
-    found: set[int] = set()
+    visited: set[int] = set()
     stack = [k for k in roots if k in inside]
     while stack:
         k = stack.pop()
-        if k not in found:
-            found.add(k)
+        if k not in visited:
+            visited.add(k)
             stack += [a for a in graph.nodes[k].args if a in inside]
-    return found
+    return visited
 
 
 def _starts(size: int, group: int) -> list[int]:
@@ -164,7 +164,7 @@ def defined_by(trig: dict[int, list[int]], step: Step) -> list[int]:
         return [step.node]
     if isinstance(step, Trig):
         return [k for a in step.angles for k in trig.get(a, ())]
-    return [k for k, _ in step.made] if isinstance(step, Call) else []
+    return [k for k, _ in step.results] if isinstance(step, Call) else []
 
 
 def trig_nodes(graph: Graph) -> dict[int, list[int]]:
@@ -181,7 +181,7 @@ def read_by(graph: Graph, step: Step) -> tuple[int, ...]:
     if isinstance(step, Compute):
         return graph.nodes[step.node].args
     if isinstance(step, Call):
-        return step.given
+        return step.arguments
     return step.angles if isinstance(step, Trig) else step.nodes
 
 
@@ -236,16 +236,16 @@ def _register_needs(graph: Graph) -> list[int]:
 def memory_traffic(graph: Graph, steps: list[Step]) -> int:
     """How often values go to memory and back, if those needed last are the ones that leave the registers."""
     trig = trig_nodes(graph)
-    made = {k for step in steps for k in defined_by(trig, step)}
+    defined = {k for step in steps for k in defined_by(trig, step)}
     uses: dict[int, list[int]] = {}
     for at in range(len(steps) - 1, -1, -1):  # the next use of a value is the last of its list
-        for k in set(read_by(graph, steps[at])) & made:
+        for k in set(read_by(graph, steps[at])) & defined:
             uses.setdefault(k, []).append(at)
     held: set[int] = set()
     saved: set[int] = set()
     loads = 0
     for step in steps:
-        read = set(read_by(graph, step)) & made
+        read = set(read_by(graph, step)) & defined
         loads += len(read - held)
         for k in read:
             uses[k].pop()

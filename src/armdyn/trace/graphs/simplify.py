@@ -125,10 +125,10 @@ def cancel(network: Network, total: Sum) -> Sum:
 
 def share_terms(network: Network) -> Graph:
     """The graph of a network after sharing; the network itself stays as it is."""
-    given = set(network.turns)
+    initial = set(network.turns)
     network = Extraction(tidy(network.copy())).run()
     best = network.graph()
-    for angle in sorted({turn.angle for k, turn in network.turns.items() if k not in given}):
+    for angle in sorted({turn.angle for k, turn in network.turns.items() if k not in initial}):
         trial = network.copy()
         for k, turn in network.turns.items():
             if turn.angle == angle and k in trial.sums:

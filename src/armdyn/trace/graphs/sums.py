@@ -116,7 +116,7 @@ class Network:
         """The literals that the outputs need, each after those it is made of."""
         done: dict[int, bool] = {}  # False while its parts are visited
         stack = [k for s in reversed(self.outputs) for k in members(s)]
-        found = []
+        order = []
         while stack:
             k = stack[-1]
             if k not in done:
@@ -126,8 +126,8 @@ class Network:
             stack.pop()
             if not done[k]:
                 done[k] = True
-                found.append(k)
-        return found
+                order.append(k)
+        return order
 
     def uses(self) -> dict[int, int]:
         """How many products each needed literal is in."""
@@ -222,16 +222,16 @@ def without(cube: Cube, part: Iterable[int]) -> Cube:
 
 def common(first: Cube, second: Cube) -> Cube:
     """The greatest common part of two products."""
-    found, i, j = [], 0, 0
+    factors, i, j = [], 0, 0
     while i < len(first) and j < len(second):
         if first[i] == second[j]:
-            found.append(first[i])
+            factors.append(first[i])
             i, j = i + 1, j + 1
         elif first[i] < second[j]:
             i += 1
         else:
             j += 1
-    return tuple(found)
+    return tuple(factors)
 
 
 def network_of(graph: Graph, inline: bool = False, spread: bool = False) -> Network:

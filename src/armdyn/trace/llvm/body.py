@@ -119,8 +119,8 @@ class Body:
         uses, products, borders = self.graph.uses(), set[int](), set[int]()
         for at, step in enumerate(steps, 1):
             products -= set(read_by(self.graph, step))
-            made = defined_by(self.trig, step)
-            products |= {k for k in made if self.graph.nodes[k].op == "mul" and uses[k] == 1}
+            defined = defined_by(self.trig, step)
+            products |= {k for k in defined if self.graph.nodes[k].op == "mul" and uses[k] == 1}
             if not products:
                 borders.add(at)
         return borders
@@ -201,10 +201,10 @@ class Body:
     def _call(self, step: Call) -> None:
         """Evaluate the stage; arguments and results stand in blocks of their own."""
         e = self.e
-        for place, k in enumerate(step.given):
+        for place, k in enumerate(step.arguments):
             e.line(f"store {e.T} {self._value(k)}, ptr {self._slot('%given', place)}, align 8")
         e.line("call void @stage(ptr %given, ptr %made, ptr %uniform)")
-        for k, place in step.made:
+        for k, place in step.results:
             self.values[k] = self._load(self._slot("%made", place))
 
     def results(self, nodes: list[int]) -> None:

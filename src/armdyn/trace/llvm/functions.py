@@ -127,7 +127,7 @@ _INTRINSIC = {
     "sqrt": "sqrt", "fabs": "fabs", "floor": "floor", "ceil": "ceil", "copysign": "copysign",
     "fmin": "minnum", "fmax": "maxnum",
 }  # fmt: skip
-_OWN: dict[str, Callable[..., str]] = {"atan2": atan2, "exp": exp, "tanh": tanh, "sign": sign}
+_EMITTERS: dict[str, Callable[..., str]] = {"atan2": atan2, "exp": exp, "tanh": tanh, "sign": sign}
 LIBRARY = (
     "log", "log1p", "expm1", "pow", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh",
     "atanh", "erf", "fmod", "hypot", "remainder",
@@ -142,8 +142,8 @@ def operation(e: Emitter, op: str, args: list[str]) -> str:
         return e.neg(args[0])
     if op in _INTRINSIC:
         return e.intrinsic(_INTRINSIC[op], *args)
-    if op in _OWN:
-        return _OWN[op](e, *args)
+    if op in _EMITTERS:
+        return _EMITTERS[op](e, *args)
     if op in LIBRARY:
         return e.per_lane(op, *args)
     if op in _COMPARE:

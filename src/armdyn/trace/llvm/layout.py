@@ -51,16 +51,16 @@ def _split(steps: list[Step]) -> list[list[Step]]:
 def _place_scratch(graph: Graph, chunks: list[list[Step]], layout: Layout) -> None:
     """Give every value that is read in a later chunk a slot, reused after its last reader."""
     trig = trig_nodes(graph)
-    made = {k: c for c, steps in enumerate(chunks) for step in steps for k in defined_by(trig, step)}
+    defining_chunk = {k: c for c, steps in enumerate(chunks) for step in steps for k in defined_by(trig, step)}
     last: dict[int, int] = {}
     for c, steps in enumerate(chunks):
         for step in steps:
             for k in read_by(graph, step):
-                if k in made and made[k] != c:
+                if k in defining_chunk and defining_chunk[k] != c:
                     last[k] = c
     ends: dict[int, list[int]] = {}
     free: list[int] = []
-    for k, c in sorted(made.items(), key=lambda item: item[1]):
+    for k, c in sorted(defining_chunk.items(), key=lambda item: item[1]):
         if k not in last:
             continue
         for done in [e for e in ends if e < c]:

@@ -116,10 +116,10 @@ def c_code(
     prefix = _prefix(prefix, arm)
     if dtype not in LEAST_ALLOWED_ERROR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
-    kept, options = as_names(inputs), dict(options or {})
-    _reject_unknown(chosen, kept, options)
+    names, options = as_names(inputs), dict(options or {})
+    _reject_unknown(chosen, names, options)
     exported = [
-        _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, kept, options, search) for traced in chosen
+        _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, names, options, search) for traced in chosen
     ]
     texts = {
         f"{prefix}.h": _header(prefix, arm, dtype, exported),
@@ -224,14 +224,14 @@ def _sizes(subject: Subject, functions: list[Exported]) -> dict[str, int]:
 
 def _description(function: Exported) -> list[str]:
     """The comment above a declaration: what it computes, its arguments, what it costs."""
-    said = documentation(function.traced.doc)
-    lines = [*(said.summary or [f"{function.traced.name}."]), ""]
+    documented = documentation(function.traced.doc)
+    lines = [*(documented.summary or [f"{function.traced.name}."]), ""]
     for title, ports, names in (
         ("Inputs:", function.graph.inputs, function.names.inputs),
         ("Outputs:", function.graph.outputs, function.names.outputs),
     ):
         lines.append(title)
-        texts = [said.entries.get(port.name, "no description given.") for port in ports]
+        texts = [documented.entries.get(port.name, "no description given.") for port in ports]
         for text, group in groupby(zip(texts, ports, names, strict=True), key=lambda entry: entry[0]):
             listed = ", ".join(f"{name} {_size(port)}" for _, port, name in group)
             lines += textwrap.wrap(f"{listed}: {text}", 96, initial_indent="  ", subsequent_indent="      ")

@@ -100,8 +100,8 @@ def _test(check: Check, dtype: str) -> str:
     comparisons = []
     for k in outputs:
         allowed = number(check.tolerances[k] * scale(vectors.outputs[k]), "double")
-        given = f'"{name}: {check.names.outputs[k]}", y{k}, {name}_out{k}[k], {graph.outputs[k].size}, {allowed}'
-        comparisons.append(f"        failures += compare({given});")
+        compared = f'"{name}: {check.names.outputs[k]}", y{k}, {name}_out{k}[k], {graph.outputs[k].size}, {allowed}'
+        comparisons.append(f"        failures += compare({compared});")
     return fill_template(
         Path(__file__).with_name("selftest_function.c"), name=name, samples=SAMPLES, data="\n".join(data),
         results="\n".join(f"        {dtype} y{k}[{graph.outputs[k].size}];" for k in outputs),

@@ -50,11 +50,11 @@ def explicit(
 ) -> Explicit:
     """A traced function of a subject, written out; data named in `symbols` stay symbols where not zero."""
     traced = declaration(function, what, "mass_matrix")
-    kept, present = as_names(symbols), as_names(inputs)
-    reject_unknown(what, traced.name, "symbol", kept, traced.bound)
+    symbolic, present = as_names(symbols), as_names(inputs)
+    reject_unknown(what, traced.name, "symbol", symbolic, traced.bound)
     reject_unknown(what, traced.name, "input", present, traced.optional)
     reject_unknown(what, traced.name, "option", options or {}, traced.options)
-    program = _program(traced, subject, kept, present, dict(options or {}))
+    program = _program(traced, subject, symbolic, present, dict(options or {}))
     names = {(k, i): _entry_name(subject, port, i) for k, port in enumerate(program.inputs) for i in range(port.size)}
     try:
         network, sums = _write_out(network_of(graph_of(program)))
@@ -96,10 +96,10 @@ def _mask(subject: Subject, port: Port) -> Any:
 
 def _entry_name(subject: Subject, port: Port, index: int) -> tuple[str, int | None]:
     """The subject's own name of an entry (`Ixx`, 2), or the port's name and a number counted from one."""
-    own = getattr(subject, "trace_names", lambda name: None)(port.name)
-    if own is not None:
-        letters = own[index].rstrip("0123456789")
-        return letters, int(own[index][len(letters) :]) if len(letters) < len(own[index]) else None
+    names = getattr(subject, "trace_names", lambda name: None)(port.name)
+    if names is not None:
+        letters = names[index].rstrip("0123456789")
+        return letters, int(names[index][len(letters) :]) if len(letters) < len(names[index]) else None
     return port.name, index + 1 if port.shape else None
 
 
@@ -160,8 +160,8 @@ def _squares(network: Network, total: Sum) -> tuple[Sum, Sum]:
 def merge_turns(network: Network, total: Sum) -> Sum:
     """A sum with squares and products of sines and cosines merged by the addition theorems."""
     total = square_free(network, total)
-    while (found := _merge_one(network, total)) is not None:
-        total = found
+    while (merged := _merge_one(network, total)) is not None:
+        total = merged
     return total
 
 

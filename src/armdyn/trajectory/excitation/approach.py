@@ -37,9 +37,9 @@ def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
         )
     slack, names = clearance.worst(pose[None])
     if slack < 0:
-        shown = ", ".join(f"{x:.3g}" for x in pose)
+        numbers = ", ".join(f"{x:.3g}" for x in pose)
         raise LimitError(
-            f"home: the pose q = {shown} misses the clearance between {names} by {-slack:.3g} m; give another one"
+            f"home: the pose q = {numbers} misses the clearance between {names} by {-slack:.3g} m; give another one"
         )
     return pose
 

@@ -157,10 +157,10 @@ class Clearance:
     @cached_property
     def named_columns(self) -> dict[tuple[str, str], list[int]]:
         """The columns of `slack` by what they keep apart."""
-        found: dict[tuple[str, str], list[int]] = {}
+        columns: dict[tuple[str, str], list[int]] = {}
         for k, pair in enumerate(self._pairs(self.columns)):
-            found.setdefault(pair, []).append(k)
-        return found
+            columns.setdefault(pair, []).append(k)
+        return columns
 
     def label(self, column: int) -> str:
         """What a column of `slack` keeps apart, in words."""
@@ -240,16 +240,16 @@ class Clearance:
     def _shortfall(self, columns: Columns, q: NDArray, margin: float) -> Shortfall:
         """The same as `shortfall`, for everything. The nearest points may be held fixed on their capsules."""
         posed = self.bodies.at(q)
-        found = self._distances(columns, posed)
-        short = np.maximum(0.0, margin - found.distance)
-        force = (-2 * short)[..., None] * found.away
+        nearest = self._distances(columns, posed)
+        short = np.maximum(0.0, margin - nearest.distance)
+        force = (-2 * short)[..., None] * nearest.away
         on_a, on_b = np.zeros_like(posed.a), np.zeros_like(posed.b)
         pairs = len(columns.one)
         for c in np.flatnonzero(short.any(0)):
             first = columns.one[c] if c < pairs else columns.body[c - pairs]
-            _share(on_a[:, first], on_b[:, first], found.s[:, c], force[:, c])
+            _share(on_a[:, first], on_b[:, first], nearest.s[:, c], force[:, c])
             if c < pairs:
-                _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], found.t[:, c], -force[:, c])
+                _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], nearest.t[:, c], -force[:, c])
         return Shortfall((short**2).sum(1), self.bodies.pull(posed, on_a, on_b))
 
     def least(

@@ -38,13 +38,13 @@ def confinements(motion: Trajectory, limits: MotionLimits, protection: Protectio
     q = motion(np.linspace(0.0, motion.duration, 1000)).q
     low, high = q.min(0), q.max(0)
     share = (high - low) / (limits.upper - limits.lower)
-    found = []
+    confined = []
     for i in np.flatnonzero((share < LITTLE_USED_RATIO) & np.isfinite(limits.half_range)):
         beyond = _beyond(q, int(i), (limits.lower[i], low[i], high[i], limits.upper[i]))
         blocked = [pair for each in protection.constraints for pair in _obstructions(each, beyond, protection)]
         if blocked and (worst := max(blocked, key=lambda pair: pair[0]))[0] >= BLOCKED_RATIO:
-            found.append(Confinement(limits.joint_names[i], float(share[i]), *worst[1:]))
-    return tuple(found)
+            confined.append(Confinement(limits.joint_names[i], float(share[i]), *worst[1:]))
+    return tuple(confined)
 
 
 def _beyond(q: NDArray, i: int, ends: tuple[float, ...]) -> NDArray:

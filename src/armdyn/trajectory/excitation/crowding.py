@@ -96,8 +96,8 @@ def _squares(crowd: Crowd, q: Any, margin: Any) -> tuple[Any, Any]:
         s = hold(ca.if_else(ca.dot(way[k], up) < 0, 1, 0))
         distance = ca.dot(a[k] + s * way[k], up) - offset - radius[k]
         total += ca.fmax(0, margin - distance) ** 2
-    found = [total, ca.gradient(total, q)]
-    return tuple(ca.substitute(found, held, places)) if held else tuple(found)
+    outputs = [total, ca.gradient(total, q)]
+    return tuple(ca.substitute(outputs, held, places)) if held else tuple(outputs)
 
 
 def _axes(crowd: Crowd, q: Any) -> tuple[list[Any], list[Any]]:

@@ -17,6 +17,7 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
+from armdyn.names import Named, renamed_keywords
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
@@ -42,7 +43,7 @@ WHOLE_SETTINGS = ("harmonics", "samples", "starts", "steps", "seed", "workers") 
 
 
 @dataclass(frozen=True, eq=False)
-class Excitation(Reported):
+class Excitation(Reported, Named):
     """An exciting motion and how good it is."""
 
     trajectory: FourierSeries
@@ -70,14 +71,14 @@ class Excitation(Reported):
             return self.protection.guarantees(self.trajectory, self.limits)
 
     @property
-    def kept(self) -> tuple[str, ...]:
+    def constraints(self) -> tuple[str, ...]:
         """What holds at all times, besides the joints' limits, in words."""
         return tuple(str(one) for one in self.guarantees if one.holds and one.kind not in JOINT_KINDS)
 
     @property
     def always(self) -> tuple[str, ...]:
         """What holds at all times, in words."""
-        return (*joint_limits(self.guarantees), *self.kept)
+        return (*joint_limits(self.guarantees), *self.constraints)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
@@ -106,7 +107,7 @@ class Excitation(Reported):
         return f"{'; '.join(map(str, self.confined))}. {'; '.join(remedies)}"
 
     @property
-    def promises(self) -> tuple[str, str]:
+    def guarantee_summary(self) -> tuple[str, str]:
         """What holds at all times, and what was not checked: a sentence each."""
         return (
             f"At all times: {'; '.join(self.always)}.",
@@ -150,6 +151,7 @@ class Excitation(Reported):
         return condition_numbers(self.information, self.problem.forms, unit)
 
 
+@renamed_keywords
 def excite(
     arm: Arm,
     duration: float,
@@ -165,7 +167,7 @@ def excite(
     robust: bool | None = None,
     noise: ArrayLike | None = None,
     samples: int = 200,
-    given: Any = (),
+    prior_logs: Any = (),
     max_torque: ArrayLike | bool | None = None,
     margin: float = LIMIT_MARGIN,
     floor: float | bool | None = None,
@@ -189,7 +191,7 @@ def excite(
     smoothed (tanh).
 
     The robot is spared by default: links 2 to n stay on the arm's side of its mounting plane, links that are no
-    neighbours keep apart, and the arm's limits of torque and velocity are kept with a margin. `result.kept` and
+    neighbours keep apart, and the arm's limits of torque and velocity are kept with a margin. `result.constraints` and
     `result.unchecked` say what was checked and what was not.
 
     Parameters
@@ -223,7 +225,7 @@ def excite(
         Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
     samples : int
         Samples over the duration at which the criterion is computed.
-    given : log or iterable of logs, optional
+    prior_logs : log or iterable of logs, optional
         Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
     max_torque : bool, float or array_like, shape (n,), optional
         Torques by the present model stay below these [N m or N]. Default: a margin below the arm's own, where these
@@ -305,9 +307,9 @@ def excite(
             check_home(arm, protection.clearance, home)
         if problem.constraints:
             _ = problem.free_poses  # says it if there is none
-        held = held_information(problem, given)
+        held = held_information(problem, prior_logs)
         if held is not None:
-            problem = replace(problem, given=held)
+            problem = replace(problem, prior_information=held)
 
         if steps is not None:
             starts = starts or 1
@@ -317,11 +319,11 @@ def excite(
             deadline=begin + (1 - TIME_RESERVE_RATIO) * time_budget if starts is None else np.inf,
         )  # fmt: skip
         best = _usable(outcome, problem)
-        found = Excitation(
+        excitation = Excitation(
             problem.series(best.x), problem, best.x, protection, outcome.starts, 0.0, outcome.interrupted
         )
-        _check_result(found)
-    return replace(found, seconds=time.monotonic() - begin)
+        _check_result(excitation)
+    return replace(excitation, seconds=time.monotonic() - begin)
 
 
 def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
@@ -353,18 +355,18 @@ def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
     return ", ".join(labels[k] for k in least_seen(problem.information(x)))
 
 
-def _check_result(found: Excitation) -> None:
+def _check_result(excitation: Excitation) -> None:
     """Reject a motion that breaks a limit anywhere, or that does not show the parameters."""
-    broken = violations(found.trajectory, found.limits)
+    broken = violations(excitation.trajectory, excitation.limits)
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
-    if found.condition_unit > LARGEST_CONDITION:
-        weak = too_weak(found.limits, found.problem.constraints)
+    if excitation.condition_unit > LARGEST_CONDITION:
+        weak = too_weak(excitation.limits, excitation.problem.constraints)
         remedy = f"{weak}: allow more" if weak else "allow a longer duration, more harmonics or wider limits"
         raise LimitError(
-            f"excite: the best motion within the limits has condition number {found.condition_unit:.1e} (unit "
-            f"columns), so it does not show all parameters, least of all {_least_seen(found.problem, found.x)}; "
-            f"{remedy}"
+            f"excite: the best motion within the limits has condition number {excitation.condition_unit:.1e} (unit "
+            f"columns), so it does not show all parameters, least of all "
+            f"{_least_seen(excitation.problem, excitation.x)}; {remedy}"
         )
 
 

@@ -18,22 +18,22 @@ CUTOFF_HZ = 8.0  # of the low-pass before differentiation [Hz]
 RATE_HZ = 200.0  # samples a second of a trajectory
 
 
-def held_information(problem: ExcitationProblem, given: Any) -> NDArray | None:
+def held_information(problem: ExcitationProblem, logs: Any) -> NDArray | None:
     """Sum of W' W (c, c) of one or more logs or trajectories, per second of motion as the problem's samples are."""
-    motions = tuple(given) if isinstance(given, Iterable) and not _is_motion(given) else (given,)
+    motions = tuple(logs) if isinstance(logs, Iterable) and not _is_motion(logs) else (logs,)
     if not motions:
         return None
     total: NDArray | float = 0.0
     for k, motion in enumerate(motions, 1):
-        t, states = _states(motion, problem.base.source.n, f"given motion {k}")
+        t, states = _states(motion, problem.base.source.n, f"prior_logs: motion {k}")
         W = problem.rows(states)
         share = (t[-1] - t[0]) / len(t) * problem.samples / problem.duration
         total = total + share * (W.T @ W)
     return np.asarray(total)
 
 
-def _is_motion(given: Any) -> bool:
-    return isinstance(given, Trajectory) or (hasattr(given, "t") and hasattr(given, "q"))
+def _is_motion(value: Any) -> bool:
+    return isinstance(value, Trajectory) or (hasattr(value, "t") and hasattr(value, "q"))
 
 
 def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...]]:

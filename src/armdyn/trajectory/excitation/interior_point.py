@@ -137,11 +137,11 @@ def _step(
 def _learn(hessian: NDArray, s: NDArray, y: NDArray) -> None:
     """The damped BFGS update (Powell 1978; Nocedal and Wright, procedure 18.2), in place."""
     Hs = hessian @ s
-    expected, seen = float(s @ Hs), float(s @ y)
+    expected, curvature = float(s @ Hs), float(s @ y)
     if not expected > 0:  # a step of no length teaches nothing
         return
-    if seen < 0.2 * expected:
-        share = 0.8 * expected / (expected - seen)
+    if curvature < 0.2 * expected:
+        share = 0.8 * expected / (expected - curvature)
         y = share * y + (1 - share) * Hs
-        seen = float(s @ y)
-    hessian += np.outer(y, y) / seen - np.outer(Hs, Hs) / expected
+        curvature = float(s @ y)
+    hessian += np.outer(y, y) / curvature - np.outer(Hs, Hs) / expected

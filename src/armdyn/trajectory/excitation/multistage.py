@@ -272,8 +272,8 @@ def heuristic_start(
     qd = speed * rng.uniform(-1, 1, (candidates, n))
     qdd = 2 * np.pi * bandwidth * speed * rng.uniform(-1, 1, (candidates, n))
     H = excitation_regressor(problem.base, q, qd, qdd)[..., problem.positions]
-    shown = np.linalg.norm(np.einsum("kic,kid->kcd", H, H), axis=1)  # (candidates, c)
-    chosen = shown.argmax(0)
+    column_norms = np.linalg.norm(np.einsum("kic,kid->kcd", H, H), axis=1)  # (candidates, c)
+    chosen = column_norms.argmax(0)
     chosen = chosen[rng.permutation(len(chosen))]
     # Feedback with two equal poles at the bandwidth.
     pole = 2 * np.pi * bandwidth

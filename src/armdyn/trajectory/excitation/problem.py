@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import LimitError
+from armdyn.names import Named
 from armdyn.trajectory.excitation.information import condition_numbers, evaluate
 from armdyn.trajectory.excitation.interior_point import Bounds
 from armdyn.trajectory.excitation.motion_constraints import Constraint
@@ -34,7 +35,7 @@ SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class ExcitationProblem:
+class ExcitationProblem(Named):
     """Variables x (n, m) are coordinates of the coefficients, such that the motion keeps to its ends."""
 
     base: BaseParameters
@@ -48,7 +49,7 @@ class ExcitationProblem:
     criterion: str
     unit_columns: bool
     robust: bool  # for the worst of the usual choices of base columns, or for that of `base` alone
-    given: NDArray | None = None  # information (c, c) that logs hold already
+    prior_information: NDArray | None = None  # information (c, c) that logs hold already
     constraints: tuple[Constraint, ...] = ()
 
     def series_basis(self, t: NDArray) -> Basis:
@@ -135,7 +136,7 @@ class ExcitationProblem:
     def information(self, x: NDArray) -> NDArray:
         """The information matrix (c, c), with what the given logs hold."""
         W = self.rows(self.states(x))
-        return W.T @ W if self.given is None else W.T @ W + self.given
+        return W.T @ W if self.prior_information is None else W.T @ W + self.prior_information
 
     def conditions(self, x: NDArray) -> NDArray:
         """Condition numbers of all choices of base columns."""
@@ -149,15 +150,15 @@ class ExcitationProblem:
         """The criterion with `weight` times the penalties of the constraints, and its exact gradient (n, m)."""
         states = self.states(x)
         W = self.rows(states)
-        S = W.T @ W if self.given is None else W.T @ W + self.given
-        found = evaluate(S, forms, self.criterion, power, self.unit_columns)
-        if found is None:
+        S = W.T @ W if self.prior_information is None else W.T @ W + self.prior_information
+        evaluation = evaluate(S, forms, self.criterion, power, self.unit_columns)
+        if evaluation is None:
             return np.inf, np.zeros_like(x)
         # d f = sum(slope * dS), dS = dW' W + W' dW
-        weights = (2 * W @ found.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
+        weights = (2 * W @ evaluation.slope).reshape(len(self.times), self.base.source.n, -1) * self.row_weights
         dq, dqd, dqdd = excitation_gradient(self.base, *states, weights)
         gradient = dq.T @ self.basis.q + dqd.T @ self.basis.qd + dqdd.T @ self.basis.qdd
-        value, basis = found.value, self.constraint_basis
+        value, basis = evaluation.value, self.constraint_basis
         apart = self._states(basis, x) if self.constraints else ()
         for constraint in self.constraints:
             extra, pull = constraint.penalty(apart, AIMED_SLACK)  # type: ignore[arg-type]
@@ -171,8 +172,8 @@ class ExcitationProblem:
         """Logarithm of the plain criterion for the worst choice of base columns; infinite where singular."""
         if self.criterion == "condition":
             return float(np.log(self.conditions(x).max()))
-        found = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
-        return np.inf if found is None else found.value
+        evaluation = evaluate(self.information(x), self.forms[:1], self.criterion, 1e3, self.unit_columns)
+        return np.inf if evaluation is None else evaluation.value
 
     def score(self, x: NDArray) -> float:
         """What candidates are compared by: the condition number itself, the logarithm of other criteria."""
@@ -186,8 +187,8 @@ class ExcitationProblem:
     def worst_slack(self, x: NDArray) -> tuple[float, Constraint | None]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""
         series = self.series(x)
-        found = [(c.least(series, self.limits), c) for c in self.constraints]
-        return min(found, key=lambda pair: pair[0], default=(np.inf, None))
+        slacks = [(c.least(series, self.limits), c) for c in self.constraints]
+        return min(slacks, key=lambda pair: pair[0], default=(np.inf, None))
 
     def peak(self, x: NDArray) -> float:
         """An upper bound of positions, velocities and accelerations at all times, as parts of their limits."""

@@ -52,11 +52,11 @@ class Protection:
 
     def guarantees(self, motion: Trajectory, limits: MotionLimits) -> tuple[Guarantee, ...]:
         """Everything that was checked of a motion within limits, checked now; and what was left out."""
-        found = [*limit_guarantees(motion, limits), self._torque(motion, limits)]
-        found += [self._tip(each, motion, limits) for each in self.constraints if isinstance(each, TipBox)]
+        guarantees = [*limit_guarantees(motion, limits), self._torque(motion, limits)]
+        guarantees += [self._tip(each, motion, limits) for each in self.constraints if isinstance(each, TipBox)]
         # Distances between samples are bounded by the largest speeds and accelerations.
-        bounded = all(one.holds for one in found if one.kind in ("velocity", "acceleration"))
-        return (*found, *(self._clear(kind, motion, limits, bounded) for kind in ("floor", "self", "obstacle")))
+        bounded = all(one.holds for one in guarantees if one.kind in ("velocity", "acceleration"))
+        return (*guarantees, *(self._clear(kind, motion, limits, bounded) for kind in ("floor", "self", "obstacle")))
 
     def _torque(self, motion: Trajectory, limits: MotionLimits) -> Guarantee:
         left_out = self.left_out.get("torque", ())
@@ -159,20 +159,20 @@ def protect(
 
 def _apart_left_out(clearance: Clearance) -> tuple[LeftOut, ...]:
     """What of links' collisions with each other nobody checks, besides pairs that overlap."""
-    found = []
+    omissions = []
     if not clearance.apart:
-        found.append(LeftOut(SWITCHED_OFF))
+        omissions.append(LeftOut(SWITCHED_OFF))
     elif not Clearance(clearance.bodies).pairs:
-        found.append(LeftOut("absent"))
+        omissions.append(LeftOut("absent"))
     if clearance.bodies.notes:
-        found.append(LeftOut("unread", names=clearance.bodies.notes))
-    return tuple(found)
+        omissions.append(LeftOut("unread", names=clearance.bodies.notes))
+    return tuple(omissions)
 
 
-def protected_velocity(arm: Arm, given: ArrayLike | None, margin: float) -> NDArray:
+def protected_velocity(arm: Arm, velocity: ArrayLike | None, margin: float) -> NDArray:
     """Speeds (n,): a margin below the arm's own limits, and no more than those given."""
-    own = np.array([joint.limits.velocity for joint in arm.joints]) * (1 - margin)
-    return np.asarray(np.minimum(own, MotionLimits.of(arm, velocity=given).velocity))
+    reduced = np.array([joint.limits.velocity for joint in arm.joints]) * (1 - margin)
+    return np.asarray(np.minimum(reduced, MotionLimits.of(arm, velocity=velocity).velocity))
 
 
 def _torque(
@@ -181,11 +181,11 @@ def _torque(
     """Torque limits, those given or the arm's own with a margin; in words which; and what cannot be checked."""
     if max_torque is False:
         return [], "", (LeftOut(SWITCHED_OFF),)
-    own = MotionLimits.of(arm).effort
+    effort = MotionLimits.of(arm).effort
     if max_torque is None or max_torque is True:
         if max_torque:
             TorqueLimits.of(arm, True)  # says what is missing
-        limit, basis = np.where(own > 0, own * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
+        limit, basis = np.where(effort > 0, effort * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
     else:
         limit, basis = TorqueLimits.of(arm, max_torque).limit, "as given"
     absent = tuple(arm.joint_names[i] for i in np.flatnonzero(~np.isfinite(limit)))
@@ -203,13 +203,13 @@ def _torque(
     return [TorqueLimits(arm, limit)], basis, tuple(lost)
 
 
-def obstacles_of(given: Any) -> tuple[Obstacle, ...]:
+def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
     """From a file, from corners of boxes (B, 2, 3), or as they are."""
-    if isinstance(given, str | os.PathLike):
-        return read_obstacles(given)
-    if not isinstance(given, Iterable):
-        raise ArmdynError(f"obstacles: expected a file, or boxes, half-spaces and spheres, got {given!r:.60}")
-    return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box(one) for one in given)
+    if isinstance(obstacles, str | os.PathLike):
+        return read_obstacles(obstacles)
+    if not isinstance(obstacles, Iterable):
+        raise ArmdynError(f"obstacles: expected a file, or boxes, half-spaces and spheres, got {obstacles!r:.60}")
+    return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box(one) for one in obstacles)
 
 
 def _box(corners: Any) -> Box:

@@ -63,17 +63,17 @@ def excitation_gradient(
 
 def base_choices(base: BaseParameters, limits: MotionLimits, extra: int) -> NDArray:
     """Matrices F (k, count + extra, ...) with `W F` the columns of choice k, W those of `base` and `extra` others."""
-    kept = {tuple(base.kept)}
+    choices = {tuple(base.kept)}
     rng = np.random.default_rng(0)
     n = base.source.n
     reach = np.minimum(limits.half_range, np.pi)
     largest = np.array([reach, limits.velocity, limits.acceleration])[:, None]
     for _ in range(DRAWS):
-        kept.add(_pivots(base, rng.uniform(-STATE_SPAN, STATE_SPAN, (3, STATES_PER_DRAW, n))))
+        choices.add(_pivots(base, rng.uniform(-STATE_SPAN, STATE_SPAN, (3, STATES_PER_DRAW, n))))
         within = rng.uniform(-1, 1, (3, STATES_PER_DRAW, n)) * largest
         within[0] += limits.center
-        kept.add(_pivots(base, within))
-    return np.array([_form(base, choice, extra) for choice in sorted(kept, key=lambda c: (c != base.kept, c))])
+        choices.add(_pivots(base, within))
+    return np.array([_form(base, choice, extra) for choice in sorted(choices, key=lambda c: (c != base.kept, c))])
 
 
 def _pivots(base: BaseParameters, states: NDArray) -> tuple[int, ...]:
@@ -85,8 +85,8 @@ def _pivots(base: BaseParameters, states: NDArray) -> tuple[int, ...]:
     return tuple(sorted(int(k) for k in order[: base.count]))
 
 
-def _form(base: BaseParameters, kept: tuple[int, ...], extra: int) -> NDArray:
+def _form(base: BaseParameters, columns: tuple[int, ...], extra: int) -> NDArray:
     """Y = Y_base P, so the columns `kept` of Y are Y_base P[:, kept]."""
     F = np.eye(base.count + extra)
-    F[: base.count, : base.count] = base.P[:, list(kept)]
+    F[: base.count, : base.count] = base.P[:, list(columns)]
     return F

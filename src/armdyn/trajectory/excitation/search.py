@@ -76,8 +76,8 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Ru
     """Offer ever better motions, from the k-th random series on, until the run is stopped or MOST_HOPS are made."""
 
     def offer(x: NDArray) -> Candidate:
-        kept = problem.repaired(x, run.race.interrupted)
-        candidate = Candidate(np.inf, k, x) if kept is None else Candidate(problem.score(kept), k, kept)
+        feasible = problem.repaired(x, run.race.interrupted)
+        candidate = Candidate(np.inf, k, x) if feasible is None else Candidate(problem.score(feasible), k, feasible)
         run.race.offer(candidate)
         return candidate
 
@@ -100,15 +100,15 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Ru
             i = rng.integers(len(x))
             x[i] = problem.random_start(rng)[i]
             # What the best motion's descent has learned of the curvature serves near it, too.
-            found = descend(problem, Descent(x, hessian=curvature), QUICK[1:], run, quick.loss + HOPELESS_EXCESS)
-            if found.loss > quick.loss + PROMISING_EXCESS or run.stopped():
+            descent = descend(problem, Descent(x, hessian=curvature), QUICK[1:], run, quick.loss + HOPELESS_EXCESS)
+            if descent.loss > quick.loss + PROMISING_EXCESS or run.stopped():
                 continue
         else:
-            found = quick
-        end = descend(problem, found, THOROUGH, run)
+            descent = quick
+        end = descend(problem, descent, THOROUGH, run)
         candidate = offer(end.x)
         if candidate.score < best.score:
-            best, quick, curvature = candidate, found, end.hessian
+            best, quick, curvature = candidate, descent, end.hessian
 
 
 def descend(
@@ -133,10 +133,10 @@ def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, r
     if worst[0] not in choices:
         choices = (*choices, worst[0])
     forms = problem.forms[list(choices)]
-    found = minimize_inside(
+    minimum = minimize_inside(
         lambda x: problem.value(x, forms, stage.power, stage.rigor),
         here.x, problem.bounds, weight=stage.barrier, steps=int(min(steps, run.steps)), tolerance=stage.gain,
         patience=stage.patience, hessian=here.hessian, stop=run.stopped, tell=lambda x: run.race.note(x, problem.score),
     )  # fmt: skip
-    run.steps -= found.steps
-    return Descent(found.x, np.inf, found.hessian, choices), found.steps
+    run.steps -= minimum.steps
+    return Descent(minimum.x, np.inf, minimum.hessian, choices), minimum.steps

@@ -45,10 +45,10 @@ class Experiment:
     @cached_property
     def parts(self) -> dict[str, Trajectory]:
         """By the name of their files."""
-        found: dict[str, Trajectory] = {"approach": self.approach, "rehearsal": self.rehearsal}
+        parts: dict[str, Trajectory] = {"approach": self.approach, "rehearsal": self.rehearsal}
         if self.count > 1:
-            found["repeated"] = repeat(self.motion, self.count)
-        return found | {"return": self.back}
+            parts["repeated"] = repeat(self.motion, self.count)
+        return parts | {"return": self.back}
 
     @cached_property
     def joined(self) -> Sequence:

@@ -38,7 +38,7 @@ class Recorder:
         self.times.append(row[0])
         self.stream.write(",".join(f"{x:.9f}" if k == 0 else f"{x:.9g}" for k, x in enumerate(row)) + "\n")
 
-    def told(self):
+    def summary(self):
         """What was recorded, in sentences."""
         if len(self.times) < 2:
             return [f"nothing recorded: no message carried {', '.join(JOINTS)}"]
@@ -63,19 +63,19 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", help="CSV file to write")
     parser.add_argument("--joint-states", default="/joint_states", help="topic of the robot's state")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     import rclpy
     from sensor_msgs.msg import JointState
 
     rclpy.init()
     node = rclpy.create_node("armdyn_record_motion")
-    with open(given.out, "w") as stream:
+    with open(options.out, "w") as stream:
         recorder = Recorder(stream)
-        node.create_subscription(JointState, given.joint_states, recorder.add, 1000)
+        node.create_subscription(JointState, options.joint_states, recorder.add, 1000)
         print("recording; Ctrl-C ends it", flush=True)
         with contextlib.suppress(KeyboardInterrupt):
             rclpy.spin(node)
-    print("\n".join(recorder.told()))
+    print("\n".join(recorder.summary()))
     node.destroy_node()
     rclpy.try_shutdown()
     return 0 if len(recorder.times) > 1 and "effort" not in recorder.lacking else 1

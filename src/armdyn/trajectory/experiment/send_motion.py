@@ -64,15 +64,15 @@ def options(arguments=None):
 class Sender:
     """One robot, one goal after the other."""
 
-    def __init__(self, node, given):
+    def __init__(self, node, options):
         from control_msgs.action import FollowJointTrajectory
         from rclpy.action import ActionClient
         from sensor_msgs.msg import JointState
 
-        self.node, self.given, self.present, self.strayed = node, given, None, ""
+        self.node, self.options, self.present, self.strayed = node, options, None, ""
         self.action = FollowJointTrajectory
-        self.client = ActionClient(node, FollowJointTrajectory, f"{given.controller}/follow_joint_trajectory")
-        node.create_subscription(JointState, given.joint_states, self.see, 10)
+        self.client = ActionClient(node, FollowJointTrajectory, f"{options.controller}/follow_joint_trajectory")
+        node.create_subscription(JointState, options.joint_states, self.see, 10)
 
     def see(self, message):
         """Where the robot is; joints may come in any order, others among them."""
@@ -86,13 +86,13 @@ class Sender:
 
         if not self.client.wait_for_server(timeout_sec=seconds):
             raise SystemExit(
-                f"no action server {self.given.controller}/follow_joint_trajectory; is the controller active?"
+                f"no action server {self.options.controller}/follow_joint_trajectory; is the controller active?"
             )
         end = time.monotonic() + seconds
         while self.present is None and time.monotonic() < end:
             rclpy.spin_once(self.node, timeout_sec=0.1)
         if self.present is None:
-            raise SystemExit(f"{self.given.joint_states} does not carry {', '.join(JOINTS)}")
+            raise SystemExit(f"{self.options.joint_states} does not carry {', '.join(JOINTS)}")
         return self.present
 
     def goal(self, rows):
@@ -114,7 +114,7 @@ class Sender:
         """Note a joint that leaves the motion."""
         message = feedback.feedback
         for name, error in zip(message.joint_names, message.error.positions, strict=False):
-            if abs(error) > self.given.deviation:
+            if abs(error) > self.options.deviation:
                 self.strayed = f"joint {name} is {error:.3f} off the motion"
 
     def run(self, name, rows):
@@ -143,23 +143,23 @@ class Sender:
 
 def main(arguments=None):
     """Home, approach, motion, return."""
-    given = options(arguments)
+    chosen = options(arguments)
     part = {name: read_motion(FOLDER / f"{name}.csv") for name in ("approach", "rehearsal", "motion", "return")}
     import rclpy
 
     rclpy.init()
     node = rclpy.create_node("armdyn_send_motion")
     try:
-        sender = Sender(node, given)
+        sender = Sender(node, chosen)
         present = sender.wait_for_robot()
         if max(abs(a - b) for a, b in zip(present, HOME, strict=False)) > AT_HOME:
-            if not given.go_home:
+            if not chosen.go_home:
                 here, home = (", ".join(f"{x:.3f}" for x in pose) for pose in (present, HOME))
                 raise SystemExit(
                     f"the robot is not at home: at {here}; home is {home}; move it there, or add --go-home"
                 )
             sender.run("way home", way_home(present))
-        if given.rehearse:
+        if chosen.rehearse:
             sender.run("rehearsal", join_motions([part["approach"], part["rehearsal"], part["return"]]))
         else:
             sender.run("motion", join_motions([part["approach"], *[part["motion"]] * COUNT, part["return"]]))

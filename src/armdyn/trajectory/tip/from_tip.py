@@ -86,15 +86,15 @@ def joint_trajectory(
 def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDArray:
     """Configurations (k, n) at the path's start."""
     pose = motion(0.0).pose
-    found = inverse_kinematics(arm, pose, q0, task=task)
-    if not found.success:
+    solution = inverse_kinematics(arm, pose, q0, task=task)
+    if not solution.success:
         raise PathError(
-            f"joint_trajectory: the path's start cannot be reached: {found.message}", 0.0, pose, str(found.reason)
+            f"joint_trajectory: the path's start cannot be reached: {solution.message}", 0.0, pose, str(solution.reason)
         )
     if q0 is not None:
-        return found.q[None]
-    others = found.all_solutions[found.within_limits]
-    nearest = np.argsort(((others - found.q) ** 2).sum(-1), kind="stable")
+        return solution.q[None]
+    others = solution.all_solutions[solution.within_limits]
+    nearest = np.argsort(((others - solution.q) ** 2).sum(-1), kind="stable")
     return others[nearest]
 
 
@@ -191,10 +191,10 @@ class Follower:
     def reject(self, t: float) -> None:
         """Raise: the path leaves the workspace at or after t, or the arm is singular there."""
         later = np.linspace(t, self.path.duration, LOOK_AHEAD)
-        found = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=DIAGNOSIS_RESTARTS)
-        lost = np.flatnonzero(found.reason == "reach")
+        solutions = inverse_kinematics(self.arm, self.path(later).pose, task=self.task, restarts=DIAGNOSIS_RESTARTS)
+        lost = np.flatnonzero(solutions.reason == "reach")
         if len(lost):
-            t, gap = later[lost[0]], found.shortfall[lost].max(0)
+            t, gap = later[lost[0]], solutions.shortfall[lost].max(0)
             by = " and ".join(f"{x:.3g} {unit}" for x, unit in zip(gap, ("m", "rad"), strict=True) if x > 0)
             raise self._error(f"leaves the workspace (by up to {by})", t, "reach")
         raise self._error("meets a singular configuration", t, "singular")

@@ -151,7 +151,7 @@ def excite(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
             unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
-            tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, given=logs,
+            tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, prior_logs=logs,
             margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
             obstacles=() if obstacles is None else obstacles, home=pose,
             time_budget=time_budget, starts=starts, seed=seed,
