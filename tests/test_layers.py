@@ -106,19 +106,19 @@ def test_layers_name_what_exists() -> None:
 # -- the one way upward ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", presentation.SHOWN)
+@pytest.mark.parametrize("kind", presentation.RENDERERS)
 def test_every_line_of_the_table_leads_somewhere(kind: str) -> None:
     home, _, name = kind.rpartition(".")
     assert isinstance(getattr(importlib.import_module(home), name), type)
-    module, ways = presentation.SHOWN[kind]
+    module, ways = presentation.RENDERERS[kind]
     for how in ways.split():
         assert callable(getattr(importlib.import_module(module), presentation.FUNCTIONS[how]))
 
 
-@pytest.mark.parametrize("kind", presentation.SHOWN)
+@pytest.mark.parametrize("kind", presentation.RENDERERS)
 def test_what_shows_itself_is_in_the_table(kind: str) -> None:
     home, _, name = kind.rpartition(".")
-    cls, ways = getattr(importlib.import_module(home), name), presentation.SHOWN[kind][1].split()
+    cls, ways = getattr(importlib.import_module(home), name), presentation.RENDERERS[kind][1].split()
     assert hasattr(cls, "_repr_html_") == ("html" in ways)
     assert hasattr(cls, "plot") == ("figure" in ways)
     if issubclass(cls, presentation.Reported):

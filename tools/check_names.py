@@ -27,7 +27,7 @@ WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
 
 PENDING = {
     "name": """
-        servo study shapes kinematics dynamics studio control simulation reproduce model cli report identification .""",
+        dynamics reproduce model cli report identification .""",
     "docstring": """
         trajectory trace servo study shapes spatial kinematics dynamics studio control simulation reproduce model
         calibration cli report identification .""",

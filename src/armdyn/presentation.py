@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Class of a result -> the module that shows it, and as what.
-SHOWN = {
+RENDERERS = {
     "armdyn.model.arm.Arm": ("armdyn.report.arm", "html"),
     "armdyn.kinematics.inverse.InverseKinematics": ("armdyn.report.solutions", "html"),
     "armdyn.dynamics.linear.linearize.LinearMotion": ("armdyn.report.modes", "figure"),
@@ -50,10 +50,10 @@ def present(result: Any, how: str, **options: Any) -> Any:
         Those of the function.
     """
     for kind in type(result).__mro__:
-        module, ways = SHOWN.get(f"{kind.__module__}.{kind.__qualname__}", ("", ""))
+        module, ways = RENDERERS.get(f"{kind.__module__}.{kind.__qualname__}", ("", ""))
         if how in ways.split():
             return getattr(importlib.import_module(module), FUNCTIONS[how])(result, **options)
-    known = ", ".join(name.rpartition(".")[2] for name, (_, ways) in SHOWN.items() if how in ways.split())
+    known = ", ".join(name.rpartition(".")[2] for name, (_, ways) in RENDERERS.items() if how in ways.split())
     raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
 
 

@@ -85,15 +85,15 @@ def law_code(
         raise ArmdynError(f"law_code: expected a control law, got {quote(law)}")
     rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
-    kept = as_names(inputs)
+    names = as_names(inputs)
     for name, value in law.params.items():
         if value.shape != law.core_shape(name):
             raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
     subject = StepSubject(law, 1 / rate)
     update = c_code(
-        step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=kept, search=search
+        step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=names, search=search
     )
-    files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in kept))
+    files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in names))
     selftest_text = files.selftest(update.programs[0])
     texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": selftest_text}
     header, source, selftest = (write_whole(Path(directory) / name, text) for name, text in texts.items())
@@ -104,12 +104,12 @@ def law_code(
 class _Files:
     """The texts about the struct."""
 
-    def __init__(self, subject: StepSubject, prefix: str, dtype: str, kept: tuple[str, ...]) -> None:
-        self.subject, self.prefix, self.dtype, self.kept = subject, prefix, dtype, kept
+    def __init__(self, subject: StepSubject, prefix: str, dtype: str, inputs: tuple[str, ...]) -> None:
+        self.subject, self.prefix, self.dtype, self.inputs = subject, prefix, dtype, inputs
 
     @property
     def _arguments(self) -> list[str]:
-        return [*MOTION, *self.subject.channels, *self.kept]
+        return [*MOTION, *self.subject.channels, *self.inputs]
 
     def _declaration(self, name: str) -> str:
         shape = self.subject.shapes[name]
@@ -118,17 +118,17 @@ class _Files:
 
     def _identity(self) -> list[str]:
         """What identifies the controller: the laws, their settings, the rate, the arm."""
-        lines, hidden = [], {*MODEL_SHAPES, *FRICTION_SHAPE, *self.kept}
+        lines, hidden = [], {*MODEL_SHAPES, *FRICTION_SHAPE, *self.inputs}
         for law in nested_laws(self.subject.law):
-            own = getattr(law, "own_shapes", law.shapes)
-            settings: dict[str, Any] = {name: law.params[name] for name in own if name not in hidden}
+            shapes = getattr(law, "own_shapes", law.shapes)
+            settings: dict[str, Any] = {name: law.params[name] for name in shapes if name not in hidden}
             options: list[str] = [f.name for f in fields(law) if f.init] if is_dataclass(law) else []
             settings |= {
                 name: value for name in options if isinstance(value := getattr(law, name), str | bool | int | float)
             }
             lines.append(f"law: {type(law).__name__}")
             lines += [f"  {name} = {_brief(value)}" for name, value in settings.items()]
-        lines += [f"arguments of step besides the motion: {', '.join(self.kept)}"] if self.kept else []
+        lines += [f"arguments of step besides the motion: {', '.join(self.inputs)}"] if self.inputs else []
         return [*lines, f"rate: {1 / self.subject.period:g} Hz", f"arm: {law.arm.name}, {law.arm.fingerprint}"]
 
     @property
@@ -206,8 +206,8 @@ def _sequence(subject: StepSubject, program: Program) -> tuple[dict[str, NDArray
     inputs |= {name: np.repeat(subject.trace_data(name)[None], SAMPLES, 0) for name in subject.bound}
     state, tau = subject.state, np.empty((SAMPLES, subject.law.arm.n))
     for k in range(SAMPLES):
-        given = {**state, **{name: rows[k] for name, rows in inputs.items()}}
-        arrays = [np.asarray(given[port.name], float) for port in program.inputs]
+        sample = {**state, **{name: rows[k] for name, rows in inputs.items()}}
+        arrays = [np.asarray(sample[port.name], float) for port in program.inputs]
         tau[k], *after = virtual.evaluate(program, arrays)
         state = dict(zip(state, after, strict=True))
     return inputs, tau

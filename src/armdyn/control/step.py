@@ -49,8 +49,8 @@ class StepSubject:
 
     def is_own(self, params: Values) -> bool:
         """Whether parameters are the law's own ones, and no batch: then the function knows them already."""
-        own = self.params
-        return all(params[name] is value and value.shape == self.shapes[name] for name, value in own.items())
+        parameters = self.params
+        return all(params[name] is value and value.shape == self.shapes[name] for name, value in parameters.items())
 
     def trace_data(self, name: str) -> NDArray:
         """A parameter of the law, or the period."""
@@ -82,11 +82,11 @@ def step_function(subject: StepSubject) -> Callable[..., Any]:
     params = tuple(law.shapes)
 
     def update(subject: Any, **values: Any) -> Any:
-        told = {name: values[name] for name in channels}
-        ref = Reference(values["q_ref"], values["qd_ref"], values["qdd_ref"], told)
+        channel_values = {name: values[name] for name in channels}
+        ref = Reference(values["q_ref"], values["qd_ref"], values["qdd_ref"], channel_values)
         memory = {name: values[name] for name in state}
-        given = {name: values[name] for name in params}
-        tau, after = law.step(law.arm, given, memory, values["q"], values["qd"], ref, values["dt"])
+        gains = {name: values[name] for name in params}
+        tau, after = law.step(law.arm, gains, memory, values["q"], values["qd"], ref, values["dt"])
         return (tau, *(after[name] for name in state)) if state else tau
 
     update.__doc__ = _describe(subject)
@@ -105,8 +105,8 @@ def step_function(subject: StepSubject) -> Callable[..., Any]:
 def _describe(subject: StepSubject) -> str:
     """The text above the formula in C."""
     law = subject.law
-    said = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
-    return f"""One sample of {type(law).__name__}: {said}
+    summary = inspect.cleandoc(type(law).__doc__ or "").split("\n")[0]
+    return f"""One sample of {type(law).__name__}: {summary}
 
     Parameters
     ----------
@@ -144,13 +144,13 @@ def _rest_if_lost(law: Law, state: Values, after: Values) -> Values:
     A wrapper looks at what it adds alone: the law inside did so before.
     """
     added = getattr(law, "own_state", after)
-    own = {name: ca.SX(after[name]) for name in after if name in added}
-    varying = [ca.sum1(ca.vec(value)) for value in own.values() if not value.is_constant()]
+    added_state = {name: ca.SX(after[name]) for name in after if name in added}
+    varying = [ca.sum1(ca.vec(value)) for value in added_state.values() if not value.is_constant()]
     if not varying:
         return after
     is_finite = ca.fabs(ca.sum1(ca.vertcat(*varying))) < np.inf
     rest = law.after_loss(state)
-    return {**after, **{name: ca.if_else(is_finite, value, rest[name]) for name, value in own.items()}}
+    return {**after, **{name: ca.if_else(is_finite, value, rest[name]) for name, value in added_state.items()}}
 
 
 def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
@@ -166,11 +166,13 @@ def traced_step(step: Callable[..., Answer]) -> Callable[..., Answer]:
             return tau, _rest_if_lost(self, state, after)
         fixed = isinstance(dt, float)
         subject, function = _function_of(self, dt if fixed else 0.0)
-        kept = [state[name] for name in subject.state]
-        told = [ref.channels[name] for name in subject.channels]
-        given = {} if fixed and subject.is_own(params) else {name: params[name] for name in subject.params} | {"dt": dt}
-        results = function(subject, *kept, q, qd, ref.q, ref.qd, ref.qdd, *told, **given)
-        if not kept:
+        memory = [state[name] for name in subject.state]
+        channels = [ref.channels[name] for name in subject.channels]
+        parameters = (
+            {} if fixed and subject.is_own(params) else {name: params[name] for name in subject.params} | {"dt": dt}
+        )
+        results = function(subject, *memory, q, qd, ref.q, ref.qd, ref.qdd, *channels, **parameters)
+        if not memory:
             return results, {}
         return results[0], dict(zip(subject.state, results[1:], strict=True))
 

@@ -63,10 +63,10 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     readings : array_like, shape (P, 6)
         Force and moment in tip axes [N, N m].
     """
-    poses, seen = np.asarray(q, float), np.asarray(readings, float)
-    if poses.ndim != 2 or poses.shape[1] != arm.n or seen.shape != (len(poses), 6):
+    poses, wrenches = np.asarray(q, float), np.asarray(readings, float)
+    if poses.ndim != 2 or poses.shape[1] != arm.n or wrenches.shape != (len(poses), 6):
         raise ArmdynError(
-            f"identify_tool: expected poses (P, {arm.n}) and readings (P, 6), got {poses.shape}, {seen.shape}"
+            f"identify_tool: expected poses (P, {arm.n}) and readings (P, 6), got {poses.shape}, {wrenches.shape}"
         )
     g = np.einsum("pji,j->pi", forward_kinematics(arm, poses)[:, :3, :3], arm.gravity)
     A = np.zeros((len(poses), 6, 10))
@@ -79,7 +79,7 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
             "identify_tool: these poses do not tell the tool from the bias; turn the wrist so that gravity points "
             "along three axes of the tip"
         )
-    mass, *moment = (x := np.linalg.lstsq(rows, seen.ravel(), rcond=None)[0])[:4]
+    mass, *moment = (x := np.linalg.lstsq(rows, wrenches.ravel(), rcond=None)[0])[:4]
     if not mass > 0:
         raise ArmdynError(
             f"identify_tool: expected a mass > 0, the readings give {mass:.3g} kg; is gravity's sign right?"

@@ -126,7 +126,7 @@ class Column(NamedTuple):
     couple: Symbol
 
     @classmethod
-    def own(cls, m: Motion, body: Moving, v: Twist) -> Column:
+    def of_joint(cls, m: Motion, body: Moving, v: Twist) -> Column:
         """Of a joint that moves with `v`, and what it carries."""
         (mass, h, P, l, G), w, u = body, v.w, v.u
         zd = cross_z(w)  # w x z
@@ -152,7 +152,7 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     n = len(joints)
     C = ca.SX.zeros(n, n)
     for j in range(n):
-        column = Column.own(joints[j], carried[j], velocities[j])
+        column = Column.of_joint(joints[j], carried[j], velocities[j])
         C[j, j] = along_joint(joints[j], column.rate_force, column.rate_moment)
         for child, i in ancestors(joints, j):
             m = joints[i]

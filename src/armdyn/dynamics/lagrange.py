@@ -67,8 +67,8 @@ def add_member(parent: Member, m: Motion, qd: Symbol) -> Member:
     turn, slide = (axis * qd, zero) if m.is_revolute else (zero, axis * qd)
     fixed, reach = ca.mtimes(parent.A, m.before), ca.mtimes(A, m.offset)
     step = Step(fixed, reach, turn, slide, parent.w, parent.w + turn)
-    own = _rotation_column(step, axis) if m.is_revolute else _translation_column(step, axis)
-    columns = (*(_outward(column, step) for column in parent.columns), own)
+    last = _rotation_column(step, axis) if m.is_revolute else _translation_column(step, axis)
+    columns = (*(_outward(column, step) for column in parent.columns), last)
     return Member(A, step.w, parent.v + step.rate, columns)
 
 

@@ -37,15 +37,15 @@ def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
     return _massless(arm)[rotors]
 
 
-def require_movable(arm: Arm, own: Collection[str]) -> None:
+def require_movable(arm: Arm, bound: Collection[str]) -> None:
     """Raise if a joint of the rigid arm has no inertia and the arm's own parameters are to be used."""
-    if "theta" in own:
+    if "theta" in bound:
         _require(arm, massless_joints(arm), "give them mass")
 
 
-def require_movable_with_rotors(arm: Arm, own: Collection[str]) -> None:
+def require_movable_with_rotors(arm: Arm, bound: Collection[str]) -> None:
     """The same where a rotor's inertia will do."""
-    if "theta" in own and "drive" in own and arm.coupling is None:
+    if "theta" in bound and "drive" in bound and arm.coupling is None:
         _require(arm, massless_joints(arm, rotors=True), "give them mass or a rotor")
 
 
@@ -67,14 +67,14 @@ def _find_massless(arm: Arm, rotors: bool) -> list[str]:
     if arm.G is not None:
         return []  # joints that follow others lend their inertia to those that they follow: not judged joint by joint
     rng = np.random.default_rng(0)
-    bodies, found = [_matrix(link.inertia) for link in arm.links], []
+    bodies, massless = [_matrix(link.inertia) for link in arm.links], []
     for i in reversed(range(arm.n_joints)):
         joint, segment = arm.joints[i], arm.segments[i]
         body = _seen_from(transform(segment.R_after, segment.p_after), bodies[i])
         k = 5 if joint.kind == "revolute" else 2
         column, resists = body[:, k], body[k, k] + (joint.drive.reflected_inertia if rotors else 0.0)
         if abs(resists) <= NEGLIGIBLE_INERTIA_RATIO * np.abs(np.trace(body)):
-            found.append(joint.name)
+            massless.append(joint.name)
         else:
             body = body - np.outer(column, column) / resists
         q = rng.uniform(0.3, 1.2)
@@ -82,7 +82,7 @@ def _find_massless(arm: Arm, rotors: bool) -> list[str]:
         motion = transform(turn, [0, 0, 0 if k == 5 else q])
         if arm.parents[i] >= 0:
             bodies[arm.parents[i]] += _seen_from(transform(segment.R_before, segment.p_before) @ motion, body)
-    return found[::-1]
+    return massless[::-1]
 
 
 def _matrix(inertia: Inertia) -> NDArray:

@@ -222,5 +222,5 @@ def joint_wrenches(
     base = base_link_motion(gravity, base_motion)
     links = outward(joints, joint_rates(arm, qd), joint_rates(arm, qdd), base)
     wrenches = [inertial_wrench(link_theta(theta, i), link) for i, link in enumerate(links)]
-    found = accumulate_wrenches(joints, wrenches, tip_wrench(arm, wrench))
-    return ca.vertcat(*(ca.horzcat(f.T, n.T) for f, n in found))
+    accumulated = accumulate_wrenches(joints, wrenches, tip_wrench(arm, wrench))
+    return ca.vertcat(*(ca.horzcat(f.T, n.T) for f, n in accumulated))

@@ -10,7 +10,7 @@ from armdyn.kinematics.damped_step import magnitude
 from armdyn.kinematics.error import task_rows
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import Found, Settings, Starts, closest, no_limits, solve
+from armdyn.kinematics.numeric import Settings, Solution, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
 
 REASONS = {
@@ -30,17 +30,17 @@ LEAST_SINGULAR_VALUE = 1e-6
 
 
 def explain(
-    arm: Arm, poses: NDArray, found: Found, solutions: Solutions | None, settings: Settings
+    arm: Arm, poses: NDArray, solution: Solution, solutions: Solutions | None, settings: Settings
 ) -> tuple[NDArray, NDArray]:
     """Reason (N,) and shortfall (N, 2) of each pose; empty and zero where it is solved.
 
     Where it is not, `found` is replaced by the nearest that the arm can get.
     """
     reason, shortfall = np.full(len(poses), "", dtype="<U10"), np.zeros((len(poses), 2))
-    rows = np.flatnonzero(~found.solved)
+    rows = np.flatnonzero(~solution.solved)
     if not len(rows):
         return reason, shortfall
-    poses, q, limits = poses[rows], found.q[rows], arm.position_limits
+    poses, q, limits = poses[rows], solution.q[rows], arm.position_limits
     few = Settings(settings.task, settings.tolerance, restarts=DIAGNOSIS_RESTARTS, seed=settings.seed)
     if solutions is None:
         solvable = solve(arm, poses, q, no_limits(arm), few).solved
@@ -57,9 +57,9 @@ def explain(
     lost = rows[~feasible]
     if len(lost):
         poses = poses[~feasible]
-        starts = np.concatenate([found.q[lost, None], Starts(arm, limits, few)(poses, OTHER_STARTS)], axis=1)
-        found.q[lost], found.error[lost] = closest(arm, poses, starts, limits, settings.task)
-        gap = _gap(arm, poses, starts, found.error[lost])
+        starts = np.concatenate([solution.q[lost, None], Starts(arm, limits, few)(poses, OTHER_STARTS)], axis=1)
+        solution.q[lost], solution.error[lost] = closest(arm, poses, starts, limits, settings.task)
+        gap = _gap(arm, poses, starts, solution.error[lost])
         shortfall[lost] = np.where((reason[lost] == "reach")[:, None], gap, 0.0)
     return reason, shortfall
 

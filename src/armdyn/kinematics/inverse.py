@@ -17,7 +17,7 @@ from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import TASKS, check_poses
 from armdyn.kinematics.null_space import Wish, function, improve, toward
-from armdyn.kinematics.numeric import Found, Settings, larger, solve
+from armdyn.kinematics.numeric import Settings, Solution, larger, solve
 from armdyn.model.arm import Arm
 from armdyn.presentation import present
 
@@ -132,39 +132,45 @@ def inverse_kinematics(
     poses, q0_rows, batch = _rows(arm, pose, q0)
     form = _choose(arm, task, method, swivel)
     if form is None:
-        found, solutions = solve(arm, poses, q0_rows, arm.position_limits, settings), None
+        solution, solutions = solve(arm, poses, q0_rows, arm.position_limits, settings), None
     else:
         q_ref = np.broadcast_to(middle(arm), (len(poses), arm.n)) if q0_rows is None else q0_rows
         angles = None if swivel is None else _flat(swivel, (), batch, "swivel")
-        found, solutions = _by_closed_form(arm, form, poses, q_ref, angles, settings)
+        solution, solutions = _by_closed_form(arm, form, poses, q_ref, angles, settings)
     if objective is not None:
-        improve(arm, poses, found, _wish(arm, objective, batch), settings)
+        improve(arm, poses, solution, _wish(arm, objective, batch), settings)
         solutions = None
-    reason, shortfall = explain(arm, poses, found, solutions, settings)
-    return _result(arm, form, found, solutions, reason, shortfall, batch)
+    reason, shortfall = explain(arm, poses, solution, solutions, settings)
+    return _result(arm, form, solution, solutions, reason, shortfall, batch)
 
 
 def _by_closed_form(
     arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
-) -> tuple[Found, Solutions]:
+) -> tuple[Solution, Solutions]:
     """The closed form, and iteration where a redundant arm may have more solutions."""
-    found, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
+    solution, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
     if isinstance(form, Swivelling) and swivel is None:
-        _try_all_swivels(arm, form, poses, q_ref, settings, found, solutions)
+        _try_all_swivels(arm, form, poses, q_ref, settings, solution, solutions)
     # Where there is no solution, the nearest configuration is sought from the reference.
-    found.q[:] = np.where(found.solved[:, None], found.q, np.clip(q_ref, *arm.position_limits))
-    return found, solutions
+    solution.q[:] = np.where(solution.solved[:, None], solution.q, np.clip(q_ref, *arm.position_limits))
+    return solution, solutions
 
 
 def _try_all_swivels(
-    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, settings: Settings, found: Found, solutions: Solutions
+    arm: Arm,
+    form: ClosedForm,
+    poses: NDArray,
+    q_ref: NDArray,
+    settings: Settings,
+    solution: Solution,
+    solutions: Solutions,
 ) -> None:
     """Iterate where none of some swivel angles has a solution within limits: one between them may."""
-    left = np.flatnonzero(~found.solved)
+    left = np.flatnonzero(~solution.solved)
     if not len(left):
         return
     more = solve(arm, poses[left], q_ref[left], arm.position_limits, settings)
-    for old, new in zip(found, more, strict=True):
+    for old, new in zip(solution, more, strict=True):
         old[left] = new
     _, others = solve_closed(arm, form, poses[left], more.q, swivel_angle(arm, more.q), settings)
     solutions.q[left], solutions.within[left] = others
@@ -234,7 +240,7 @@ def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) 
 def _result(
     arm: Arm,
     form: ClosedForm | None,
-    found: Found,
+    solution: Solution,
     solutions: Solutions | None,
     reason: NDArray,
     shortfall: NDArray,
@@ -242,21 +248,21 @@ def _result(
 ) -> InverseKinematics:
     lower, upper = arm.position_limits
     if solutions is None:
-        solved = found.solved[:, None]
-        solutions = Solutions(np.where(solved[..., None], found.q[:, None], np.nan), solved)
+        solved = solution.solved[:, None]
+        solutions = Solutions(np.where(solved[..., None], solution.q[:, None], np.nan), solved)
 
     def shaped(rows: NDArray) -> Any:
         return rows.reshape((*batch, *rows.shape[1:]))[()]
 
     return InverseKinematics(
-        q=shaped(found.q),
-        success=shaped(found.solved),
-        residual=shaped(larger(found.error)),
-        error=shaped(found.error),
+        q=shaped(solution.q),
+        success=shaped(solution.solved),
+        residual=shaped(larger(solution.error)),
+        error=shaped(solution.error),
         reason=shaped(reason),
         shortfall=shaped(shortfall),
-        at_limit=shaped((found.q <= lower + ON_LIMIT) | (found.q >= upper - ON_LIMIT)),
-        iterations=shaped(found.iterations),
+        at_limit=shaped((solution.q <= lower + ON_LIMIT) | (solution.q >= upper - ON_LIMIT)),
+        iterations=shaped(solution.iterations),
         all_solutions=shaped(solutions.q),
         within_limits=shaped(solutions.within),
         branches=form.branches if form and solutions.q.shape[1] == len(form.branches) else ("found",),

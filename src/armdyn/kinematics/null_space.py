@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Found, Settings, larger
+from armdyn.kinematics.numeric import Settings, Solution, larger
 from armdyn.model.arm import Arm
 
 # The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
@@ -44,10 +44,10 @@ def function(motion: Callable[[NDArray], NDArray]) -> Wish:
     return wish
 
 
-def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settings) -> None:
+def improve(arm: Arm, poses: NDArray, solution: Solution, wish: Wish, settings: Settings) -> None:
     """Move solved configurations along their self-motion as wished, as far as the pose and the limits allow."""
-    rows = np.flatnonzero(found.solved)
-    q, target = found.q[rows], poses[rows]
+    rows = np.flatnonzero(solution.solved)
+    q, target = solution.q[rows], poses[rows]
     moving, size, last = np.arange(len(rows)), np.ones((len(rows), 1)), np.zeros_like(q)
     lower, upper = arm.position_limits
     for _ in range(MOST_STEPS):
@@ -55,15 +55,15 @@ def improve(arm: Arm, poses: NDArray, found: Found, wish: Wish, settings: Settin
             break
         step = size * wish(q[moving], rows[moving])
         q_next = damped_step(arm, q[moving], target[moving], step, task=settings.task, lower=lower, upper=upper).q
-        made = q_next - q[moving]
+        progress = q_next - q[moving]
         q[moving] = q_next
-        found.iterations[rows[moving]] += 1
+        solution.iterations[rows[moving]] += 1
         # Turning back means that the top, or the bottom, was passed: smaller steps from there.
-        size = np.where((made * last).sum(-1, keepdims=True) < 0, size / 2, size)
-        keep = np.abs(made).max(-1) >= STILL_STEP
-        moving, size, last = moving[keep], size[keep], made[keep]
+        size = np.where((progress * last).sum(-1, keepdims=True) < 0, size / 2, size)
+        keep = np.abs(progress).max(-1) >= STILL_STEP
+        moving, size, last = moving[keep], size[keep], progress[keep]
     for _ in range(RETURN_STEPS):
         q = damped_step(arm, q, target, task=settings.task, lower=lower, upper=upper).q
     error = tip_error(arm, q, target, task=settings.task)
-    kept = larger(error) <= settings.tolerance
-    found.q[rows[kept]], found.error[rows[kept]] = q[kept], error[kept]
+    accurate = larger(error) <= settings.tolerance
+    solution.q[rows[accurate]], solution.error[rows[accurate]] = q[accurate], error[accurate]

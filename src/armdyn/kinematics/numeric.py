@@ -47,7 +47,7 @@ class Settings(NamedTuple):
     seed: int = 0
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """Best configuration of each pose, its error [m, rad], steps spent on it, and whether it is a solution."""
 
     q: NDArray  # (N, n)
@@ -56,23 +56,25 @@ class Found(NamedTuple):
     solved: NDArray  # (N,)
 
 
-def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: Settings) -> Found:
+def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: Settings) -> Solution:
     """Solve for poses (N, 4, 4), from q0 (N, n) first if given, then from other starts."""
     count = len(poses)
-    found = Found(np.zeros((count, arm.n)), np.full((count, 2), np.inf), np.zeros(count, int), np.zeros(count, bool))
+    solution = Solution(
+        np.zeros((count, arm.n)), np.full((count, 2), np.inf), np.zeros(count, int), np.zeros(count, bool)
+    )
     starts = Starts(arm, limits, settings)
     tried = 0
     if q0 is not None:
-        _descend(arm, poses, np.arange(count), np.clip(q0, *limits), limits, settings, found)
+        _descend(arm, poses, np.arange(count), np.clip(q0, *limits), limits, settings, solution)
         tried = 1
-    while tried <= settings.restarts and not found.solved.all():
-        owners = np.flatnonzero(~found.solved)
+    while tried <= settings.restarts and not solution.solved.all():
+        owners = np.flatnonzero(~solution.solved)
         width = min(max(1, MOST_STARTS // len(owners)), MOST_STARTS_PER_POSE, settings.restarts + 1 - tried)
         q = starts(poses[owners], width)
-        _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, found)
+        _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, solution)
         tried += width
-    _unwind(arm, found.q, 0.0 if q0 is None else q0, limits)
-    return found
+    _unwind(arm, solution.q, 0.0 if q0 is None else q0, limits)
+    return solution
 
 
 def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None:
@@ -97,7 +99,7 @@ def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str
 
 
 def _descend(
-    arm: Arm, poses: NDArray, owner: NDArray, q: NDArray, limits: Limits, settings: Settings, found: Found
+    arm: Arm, poses: NDArray, owner: NDArray, q: NDArray, limits: Limits, settings: Settings, solution: Solution
 ) -> None:
     """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
     options: dict[str, Any] = {"task": settings.task, "lower": limits[0], "upper": limits[1]}
@@ -108,13 +110,13 @@ def _descend(
         steps = min(STEPS_PER_CALL, left)
         q, error = damped_steps(arm, q, target, steps=steps, **options)
         left -= steps
-        found.iterations[owner] += steps  # once, however many starts run side by side
+        solution.iterations[owner] += steps  # once, however many starts run side by side
         last, cost = cost, _cost(arm, error)
         done = larger(error) <= settings.tolerance
         leave = done | (cost > HOPELESS_ERROR_RATIO * last) | (left == 0)
         if leave.any():
-            _record(arm, found, owner[leave], q[leave], error[leave], done[leave])
-            keep = ~leave & ~found.solved[owner]
+            _record(arm, solution, owner[leave], q[leave], error[leave], done[leave])
+            keep = ~leave & ~solution.solved[owner]
             owner, q, target, cost = (x[keep] for x in (owner, q, target, cost))
             if not len(owner):
                 return
@@ -129,15 +131,15 @@ def _cost(arm: Arm, error: NDArray) -> NDArray:
     return (error[..., 0] / magnitude(arm)) ** 2 + (LENGTH_PER_RAD * error[..., 1]) ** 2
 
 
-def _record(arm: Arm, found: Found, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
+def _record(arm: Arm, solution: Solution, owner: NDArray, q: NDArray, error: NDArray, solved: NDArray) -> None:
     """Keep the best configuration of each pose."""
     cost = _cost(arm, error)
     order = np.argsort(-cost, kind="stable")
-    order = order[cost[order] < _cost(arm, found.error[owner[order]])]
+    order = order[cost[order] < _cost(arm, solution.error[owner[order]])]
     # Of several lanes of one owner the last written, which is the best, stays.
-    found.q[owner[order]] = q[order]
-    found.error[owner[order]] = error[order]
-    found.solved[owner[solved]] = True
+    solution.q[owner[order]] = q[order]
+    solution.error[owner[order]] = error[order]
+    solution.solved[owner[solved]] = True
 
 
 class Starts:

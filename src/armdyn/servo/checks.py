@@ -66,10 +66,10 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         return
     for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > LEAST_MOTION)):
         sent = np.interp(t, log.stamps, log.command[:, j])
-        seen = np.interp(t, log.t, log.q[:, j])
+        measured = np.interp(t, log.t, log.q[:, j])
         middle = sent[most:-most] - sent.mean()
         lags = np.arange(-most, most + 1)
-        missed = [np.std(seen[most + k : len(t) - most + k] - sent.mean() - middle) for k in lags]
+        missed = [np.std(measured[most + k : len(t) - most + k] - sent.mean() - middle) for k in lags]
         best = int(np.argmin(missed))
         name = arm.joint_names[j]
         if missed[best] > LARGEST_MISS_RATIO * np.std(middle) + LEAST_MOTION:

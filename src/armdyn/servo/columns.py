@@ -54,7 +54,7 @@ def find(
 
 def _columns_by_joint(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str]:
     """Columns of a word, by the name or number of their joint."""
-    found: dict[str, str] = {}
+    columns: dict[str, str] = {}
     names = {plain(joint): joint for joint in arm.joint_names}
     for column in table:
         match = re.search(rf"(?:^|_){re.escape(plain(word))}(?=_|\d|$)", plain(column))
@@ -63,15 +63,15 @@ def _columns_by_joint(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict
         rest = f"{plain(column)[: match.start()]}_{plain(column)[match.end() :]}".strip("_")
         joint = next((n for n in sorted(names, key=len, reverse=True) if re.search(rf"(?:^|_){n}(?:_|$)", rest)), None)
         if joint is not None:
-            found.setdefault(names[joint], column)
+            columns.setdefault(names[joint], column)
             continue
         words = [w for w in rest.split("_") if w and w not in FILLER_WORDS]
         numbered = re.fullmatch(r"(?:[a-z]+)?(\d+)", words[0]) if len(words) == 1 else None
         if numbered and words[0].rstrip("0123456789") in ("", *FILLER_WORDS):
-            found.setdefault(str(int(numbered.group(1))), column)
+            columns.setdefault(str(int(numbered.group(1))), column)
         elif words and word != "q":
-            found.setdefault("_".join(words), column)
-    return found
+            columns.setdefault("_".join(words), column)
+    return columns
 
 
 def _of_word(table: Mapping[str, NDArray], arm: Arm, word: str) -> list[str] | None:
@@ -88,8 +88,8 @@ def _of_word(table: Mapping[str, NDArray], arm: Arm, word: str) -> list[str] | N
 
 def unit_of(names: Sequence[str]) -> str | None:
     """The unit that all names carry, rad or deg."""
-    said = {next((w for w in reversed(plain(n).split("_")) if w in ("rad", "deg")), None) for n in names}
-    return said.pop() if len(said) == 1 else None
+    units = {next((w for w in reversed(plain(n).split("_")) if w in ("rad", "deg")), None) for n in names}
+    return units.pop() if len(units) == 1 else None
 
 
 def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, list[str]]:

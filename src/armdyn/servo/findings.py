@@ -42,14 +42,14 @@ def _names(fit: ServoFit, which: NDArray) -> str:
 
 def _unsure(fit: ServoFit) -> list[str]:
     """One sentence per parameter that is not determined, and one about all that are known roughly."""
-    told, rough = [], []
+    undetermined, rough = [], []
     for name, words in zip(fit.ratios, fit.words, strict=True):
         open_, half = (np.array([word == kind for word in words]) for kind in UNSURE_WORDS)
         if open_.any():
-            told.append(f"{symbol(name)} of {_names(fit, open_)} is not determined by the log: {REMEDY[name]}")
+            undetermined.append(f"{symbol(name)} of {_names(fit, open_)} is not determined by the log: {REMEDY[name]}")
         if half.any():
             rough.append(f"{symbol(name)} of {_names(fit, half)}")
-    return [*told, *([f"known only roughly: {'; '.join(rough)}"] if rough else [])]
+    return [*undetermined, *([f"known only roughly: {'; '.join(rough)}"] if rough else [])]
 
 
 def _still(fit: ServoFit) -> list[str]:
@@ -60,11 +60,11 @@ def _still(fit: ServoFit) -> list[str]:
 
 def _late(fit: ServoFit) -> list[str]:
     late = fit.delay > 0.98 * LONGEST_DELAY_S
-    told = (
+    message = (
         f"{_names(fit, late)}: the delay is at the {LONGEST_DELAY_S:g} s that are looked for; are commands and "
         "measurements stamped by the same clock?"
     )
-    return [told] if late.any() else []
+    return [message] if late.any() else []
 
 
 def _saturation(fit: ServoFit) -> list[str]:

@@ -35,7 +35,7 @@ CLEAN_ERROR_RATIO = 1.12  # times what the encoder alone makes: no further term 
 Tried = tuple[tuple[str, float], ...]  # structures and their held-out errors, the chosen one last
 
 
-class Given(NamedTuple):
+class ScaleReference(NamedTuple):
     """What was measured otherwise."""
 
     stiffness: NDArray  # (n,), NaN: unknown
@@ -108,7 +108,7 @@ def identify_servo(
     check_choice("identify_servo", "terms", terms, ("auto", *STRUCTURES))
     if not arm.is_physical:
         raise ModelError(f"identify_servo: expected physically consistent links, but {arm.is_physical}")
-    given = Given(_stiffness(arm, stiffness), bool(carrying))
+    reference = ScaleReference(_stiffness(arm, stiffness), bool(carrying))
     payload = _payload(arm, carrying, mass, com)
     tell(0.0, "checking the logs")
     moving = check_logs(arm, [*logs, *carrying])
@@ -118,16 +118,16 @@ def identify_servo(
     fitted, held, notes = _split(pieces)
     tell(0.05, "regression")
     start = first_guess(space, pieces, moving)
-    known = np.isfinite(given.stiffness)
-    start[: arm.n][known] = 1 / given.stiffness[known]
-    job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, given)
+    known = np.isfinite(reference.stiffness)
+    start[: arm.n][known] = 1 / reference.stiffness[known]
+    job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, reference)
     point, tried = _choose(job, start, terms, tell)
     held_out = [replay_piece(space, r, point.x) for r in job.held]
     tell(0.7, "fitting to the whole log")
     point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), 3)
-    found = ranges(point, lambda share, text: tell(0.8 + 0.2 * share, text))
-    told = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
-    fit = replace(_result(job, point, found, tried, held_out), logs=(*logs, *carrying), notes=told)
+    intervals = ranges(point, lambda share, text: tell(0.8 + 0.2 * share, text))
+    log_notes = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
+    fit = replace(_result(job, point, intervals, tried, held_out), logs=(*logs, *carrying), notes=log_notes)
     fit = replace(fit, warnings=findings(fit), seconds=time.perf_counter() - began)
     for text in fit.warnings:
         warnings.warn(text, ArmdynWarning, stacklevel=2)
@@ -139,7 +139,7 @@ class _Job(NamedTuple):
     fitted: list[Replay]
     held: list[Replay]
     moving: NDArray
-    given: Given
+    reference: ScaleReference
 
     def free(self, structure: str) -> NDArray:
         """Indices of the parameters that are sought."""
@@ -148,9 +148,9 @@ class _Job(NamedTuple):
             self.space.index(name, j)
             for name in STRUCTURES[structure]
             for j in range(n)
-            if self.moving[j] and not (name == "compliance" and np.isfinite(self.given.stiffness[j]))
+            if self.moving[j] and not (name == "compliance" and np.isfinite(self.reference.stiffness[j]))
         ]
-        return np.array([*chosen, self.space.size - 1] if self.given.scales else chosen)
+        return np.array([*chosen, self.space.size - 1] if self.reference.scales else chosen)
 
     @property
     def floor(self) -> float:
@@ -201,20 +201,20 @@ def _as_list(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
     return logs
 
 
-def _stiffness(arm: Arm, given: ArrayLike | Mapping[str, float] | None) -> NDArray:
-    if given is None:
+def _stiffness(arm: Arm, stiffness: ArrayLike | Mapping[str, float] | None) -> NDArray:
+    if stiffness is None:
         return np.full(arm.n, np.nan)
-    if isinstance(given, Mapping):
-        unknown = [name for name in given if name not in arm.joint_names]
+    if isinstance(stiffness, Mapping):
+        unknown = [name for name in stiffness if name not in arm.joint_names]
         if unknown:
             raise ArmdynError(
                 f"identify_servo: stiffness: arm '{arm.name}' has no joint '{unknown[0]}'; there are "
                 f"{', '.join(arm.joint_names)}"
             )
-        given = [given.get(name, np.nan) for name in arm.joint_names]
-    values = np.asarray(given, float)
+        stiffness = [stiffness.get(name, np.nan) for name in arm.joint_names]
+    values = np.asarray(stiffness, float)
     if values.shape != (arm.n,) or (values <= 0).any() or np.isnan(values).all():
-        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {quote(given)}")
+        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {quote(stiffness)}")
     return values
 
 
@@ -240,13 +240,13 @@ def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]
         )
     notes = []
     if whole > LONGEST_REPLAY_S:
-        kept: list[Piece] = []
+        replayed: list[Piece] = []
         for p in pieces:
-            left = LONGEST_REPLAY_S - sum(k.t[-1] for k in kept)
+            left = LONGEST_REPLAY_S - sum(k.t[-1] for k in replayed)
             if left > 2 * SETTLING_TIME_S + 1.0:
-                kept.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
+                replayed.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
         notes.append(f"replays use the first {LONGEST_REPLAY_S:g} s of {whole:.0f} s")
-        pieces = kept
+        pieces = replayed
     fitted, held = [], []
     for p in pieces:
         at = int(len(p.t) * (1 - HELD_OUT_SHARE))
@@ -258,7 +258,7 @@ def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]
     return fitted, held, notes
 
 
-def _result(job: _Job, point: Point, found: Range, tried: Tried, held_out: list[Replayed]) -> ServoFit:
+def _result(job: _Job, point: Point, intervals: Range, tried: Tried, held_out: list[Replayed]) -> ServoFit:
     """Numbers, ranges and words, and the arm that has them."""
     space, n = job.space, job.space.arm.n
     table = space.table(point.x)
@@ -268,18 +268,18 @@ def _result(job: _Job, point: Point, found: Range, tried: Tried, held_out: list[
         if index == space.size - 1:
             continue
         row, j = divmod(int(index), n)
-        low[row, j], high[row, j] = found.low[k], found.high[k]
+        low[row, j], high[row, j] = intervals.low[k], intervals.high[k]
         words[row][j] = word(NAMES[row], table[row, j], low[row, j], high[row, j])
     for j in range(n):
         if not job.moving[j]:
             for name in words:
                 name[j] = "not moved"
-        elif np.isfinite(job.given.stiffness[j]):
+        elif np.isfinite(job.reference.stiffness[j]):
             words[0][j] = "given"
     lag = np.concatenate([r.piece.q - r.piece.sent for r in point.replays])
     rms = np.sqrt(np.mean([r.rms**2 for r in held_out], axis=0))
     tip = float(np.sqrt(np.mean([r.tip**2 for r in held_out])))
     return ServoFit(
         space.arm_of(point.x), space.arm, point.x, low, high, tuple(map(tuple, words)), tried[-1][0],
-        job.given.word, float(point.x[-1]), rms, tip, point.rms, np.sqrt((lag**2).mean(0)), tried=tried,
+        job.reference.word, float(point.x[-1]), rms, tip, point.rms, np.sqrt((lag**2).mean(0)), tried=tried,
     )  # fmt: skip

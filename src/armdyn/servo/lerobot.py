@@ -72,15 +72,15 @@ def _columns(file: Path, names: Mapping[str, list[str]], info: Mapping[str, Any]
     """The columns of one file, numbered ones with the motors' names, and times."""
     require_file(file)
     table = read_parquet(file, ())
-    found: dict[str, NDArray] = {}
+    columns: dict[str, NDArray] = {}
     for column, values in table.items():
         key, _, number = column.rpartition("_")
         motors = names.get(key, [])
         known = number.isdigit() and 0 < int(number) <= len(motors)
-        found[f"{key}.{motors[int(number) - 1]}" if known else column] = values
-    if "timestamp" not in found:
+        columns[f"{key}.{motors[int(number) - 1]}" if known else column] = values
+    if "timestamp" not in columns:
         fps = info.get("fps")
-        if not isinstance(fps, int | float) or not fps > 0 or "frame_index" not in found:
+        if not isinstance(fps, int | float) or not fps > 0 or "frame_index" not in columns:
             raise ReadError(f"{file}: neither timestamps nor frame_index and fps; expected a LeRobot data set")
-        found["timestamp"] = found["frame_index"] / fps
-    return found
+        columns["timestamp"] = columns["frame_index"] / fps
+    return columns

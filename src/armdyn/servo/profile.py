@@ -89,9 +89,9 @@ def _rise(point: Point, J: NDArray, covariance: NDArray, walk: _Walk, ways: NDAr
     """How much more the cost is at the ends of some ways, the other parameters fitted again."""
     lower, upper = point.space.bounds
     k = walk.parameter[ways]
-    own = covariance[k, k]
+    variance = covariance[k, k]
     # With one parameter moved by d, least squares moves the others by d times their covariance over its variance.
-    step = covariance[:, k].T * (walk.sign[ways] * length / own)[:, None]
+    step = covariance[:, k].T * (walk.sign[ways] * length / variance)[:, None]
     lanes = np.tile(point.x, (len(ways), 1))
     lanes[:, point.free] += step
     lanes = np.clip(lanes, lower, upper)
@@ -99,8 +99,8 @@ def _rise(point: Point, J: NDArray, covariance: NDArray, walk: _Walk, ways: NDAr
     # One more step for the others, with the same derivatives: -(C - c c'/c_k) J' r.
     gradient = (first * np.sqrt(point.weight)).reshape(len(ways), -1) @ J
     back = gradient @ covariance
-    again = back - covariance[:, k].T * (back[range(len(ways)), k] / own)[:, None]
+    again = back - covariance[:, k].T * (back[range(len(ways)), k] / variance)[:, None]
     lanes[:, point.free] -= again
     second = residuals(point.replays, np.clip(lanes, lower, upper))
-    costs = [np.array([point.cost_of(r) for r in found]) for found in (first, second)]
+    costs = [np.array([point.cost_of(r) for r in rows]) for rows in (first, second)]
     return np.maximum(np.minimum(*costs) - point.cost, 0.0)

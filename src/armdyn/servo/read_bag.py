@@ -48,10 +48,10 @@ def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: 
     if measured is None:
         states = [key for key in states if key[0] != command and "command" not in key[0]]
     sent = [key for key in rows if (key[0] == command if command else key not in states)]
-    for found, what in ((sent, "command"), (states, "measured")):
-        if len(found) != 1:
+    for tracks, what in ((sent, "command"), (states, "measured")):
+        if len(tracks) != 1:
             raise ReadError(
-                f"{path}: expected one topic of {what} positions of joints {', '.join(joints)}, found {len(found)}; "
+                f"{path}: expected one topic of {what} positions of joints {', '.join(joints)}, found {len(tracks)}; "
                 f"name it with {what}=; topics with such positions: {held}"
             )
     both = [(key[0], np.array(rows[key])) for key in (sent[0], states[0])]
@@ -88,5 +88,5 @@ def _track(topic: str, table: NDArray, clock: int) -> Track:
     table = table[np.argsort(table[:, clock], kind="stable")]
     t, x = table[:, clock], table[:, 2:]
     rising = np.r_[True, np.diff(t) > 0] & np.isfinite(x).all(axis=1)
-    told = "headers" if clock else "arrival"
-    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages, times of {told}")
+    clock_name = "headers" if clock else "arrival"
+    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages, times of {clock_name}")

@@ -120,31 +120,31 @@ def _log(
     """A log from the columns of a table, in which every row has a command and a measurement."""
     where = place.where
     sent, command = find(table, arm, words[0], COMMANDED, "commanded", where)
-    seen, measured = find(table, arm, words[1], MEASURED, "measured", where)
-    if sent == seen:
+    positions, measured = find(table, arm, words[1], MEASURED, "measured", where)
+    if sent == positions:
         raise ReadError(
             f"{where}: '{command}' and '{measured}' are the same columns; name both, command= and measured="
         )
-    x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (seen, sent))
-    t, told = times(table, arm, where)
+    x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (positions, sent))
+    t, clock_notes = times(table, arm, where)
     fixed = repair(t, (x, u), where)
     x, u = x[fixed.keep], u[fixed.keep]
-    units = require_units(arm, x, how.units or unit_of(seen), where, place.ask)
-    columns = f"commands: {sent[0]} .. {sent[-1]}; measured: {seen[0]} .. {seen[-1]}; in {units}"
+    units = require_units(arm, x, how.units or unit_of(positions), where, place.ask)
+    columns = f"commands: {sent[0]} .. {sent[-1]}; measured: {positions[0]} .. {positions[-1]}; in {units}"
     q, wanted = (how.si(arm, array, units, where) for array in (x, u))
-    notes = (columns, *place.notes, *told, *fixed.notes)
+    notes = (columns, *place.notes, *clock_notes, *fixed.notes)
     return ServoLog(fixed.t, q, wanted, None, where.rpartition(os.sep)[2], notes, place.path)
 
 
 def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Reading, path: Path) -> ServoLog:
     from armdyn.servo.read_bag import read_servo_bag
 
-    sent, seen = read_servo_bag(path, arm.joint_names, command, measured)
-    units = require_units(arm, seen.x, how.units, str(path), ask=False)
-    q, wanted = (how.si(arm, track.x, units, str(path)) for track in (seen, sent))
-    zero = seen.t[0]  # epochs would lose digits
-    notes = (f"commands: {sent.note}", f"measured: {seen.note}")
-    return ServoLog(seen.t - zero, q, wanted, sent.t - zero, path.name, notes, path)
+    sent, states = read_servo_bag(path, arm.joint_names, command, measured)
+    units = require_units(arm, states.x, how.units, str(path), ask=False)
+    q, wanted = (how.si(arm, track.x, units, str(path)) for track in (states, sent))
+    zero = states.t[0]  # epochs would lose digits
+    notes = (f"commands: {sent.note}", f"measured: {states.note}")
+    return ServoLog(states.t - zero, q, wanted, sent.t - zero, path.name, notes, path)
 
 
 def _rename_joints(arm: Arm, motors: Sequence[str]) -> Arm:

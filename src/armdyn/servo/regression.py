@@ -52,8 +52,8 @@ def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDA
         theta = space.theta + (0.0 if piece.payload is None else piece.payload)
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
         columns.append(np.stack([tau, qdd, qd, np.tanh(qd / SIGN_WIDTH)]))
-        for found, delay in zip(errors, DELAYS_S, strict=True):
+        for rows, delay in zip(errors, DELAYS_S, strict=True):
             last = np.searchsorted(piece.command_t, t - delay + SAME_TIME_S, side="right") - 1
             sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
-            found.append(sent - q)
-    return np.concatenate(columns, axis=1), [np.concatenate(found) for found in errors]
+            rows.append(sent - q)
+    return np.concatenate(columns, axis=1), [np.concatenate(rows) for rows in errors]

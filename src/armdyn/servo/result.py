@@ -141,8 +141,8 @@ class ServoFit(Reported):
         A file that described the arm and has the same ending is kept but for the numbers that were identified.
         """
         source, suffix = self.source.source, Path(path).suffix.lower()
-        kept = source is not None and suffix in (".urdf", ".xml") and source.path.suffix.lower() == suffix
-        self.arm.save(path, onto=source.path if kept and source is not None and source.path.is_file() else None)
+        updates = source is not None and suffix in (".urdf", ".xml") and source.path.suffix.lower() == suffix
+        self.arm.save(path, onto=source.path if updates and source is not None and source.path.is_file() else None)
 
     def __repr__(self) -> str:
         error = f"{1e3 * np.sqrt((self.held_out**2).mean()):.2g} mrad, {1e3 * self.held_out_tip:.2g} mm at the tip"

@@ -34,19 +34,19 @@ def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
 
 def require_units(arm: Arm, x: NDArray, units: str | None, where: str, ask: bool) -> str:
     """The unit of positions x (N, n) as they stand in a file; an error where it cannot be, or is not said."""
-    told = f"positions go from {x.min():.3g} to {x.max():.3g}"
+    span = f"positions go from {x.min():.3g} to {x.max():.3g}"
     if units is None and (ask or not _plausible(arm, x)):
         raise ReadError(
-            f"{where}: {told}, and their unit is not said: give units='deg', 'normalised' (-100 to 100 over each "
+            f"{where}: {span}, and their unit is not said: give units='deg', 'normalised' (-100 to 100 over each "
             "joint's limits), 'ticks' (0 to 4095) or 'rad'"
         )
     chosen = units or "rad"
     if chosen == "normalised" and np.abs(x).max() > NORMALISED_HALF_RANGE * 1.05:
-        raise ReadError(f"{where}: {told}, but normalised ones stay within -100 to 100; units='deg'?")
+        raise ReadError(f"{where}: {span}, but normalised ones stay within -100 to 100; units='deg'?")
     q = to_radians(arm, x, chosen, where)
     other = _likelier(arm, x, q, chosen, where)
     if other:
-        raise ReadError(f"{where}: {told}, which cannot be {chosen}{other}")
+        raise ReadError(f"{where}: {span}, which cannot be {chosen}{other}")
     return chosen
 
 

@@ -116,24 +116,23 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     require_chain(arm, "collision shapes")
     every = frozenset(range(arm.n + 1))
     if radius is not None:
-        given = tuple(geometry(arm, radius))
-        return Bodies(arm, given, "the arm's frames and the given radius", guessed=every)
-    found = _collision_shapes(arm)
-    lacking = [one for one in geometry(arm) if one.link not in found.whole]
+        return Bodies(arm, tuple(geometry(arm, radius)), "the arm's frames and the given radius", guessed=every)
+    shapes = _collision_shapes(arm)
+    lacking = [one for one in geometry(arm) if one.link not in shapes.whole]
     origin = FROM_FRAMES
-    if found.capsules:
-        origin = f"the {found.format}'s collision shapes"
+    if shapes.capsules:
+        origin = f"the {shapes.format}'s collision shapes"
         if lacking:
-            origin += f" of {_names(found.capsules)} only; guessed along the arm's frames for {_names(lacking)}"
-    elif found.notes:
+            origin += f" of {_names(shapes.capsules)} only; guessed along the arm's frames for {_names(lacking)}"
+    elif shapes.notes:
         origin = FRAMES_INSTEAD
-    if lacking and found.format:
+    if lacking and shapes.format:
         widths = [2e3 * one.radius for one in lacking]
         origin += f", {min(widths):.0f} to {max(widths):.0f} mm thick"
-    capsules = sorted([*found.capsules, *lacking], key=lambda one: one.link)
+    capsules = sorted([*shapes.capsules, *lacking], key=lambda one: one.link)
     guessed = frozenset(one.link for one in lacking)
     return Bodies(
-        arm, tuple(capsules), origin, tuple(found.notes), tuple(found.fixed), guessed, excluded=found.excluded
+        arm, tuple(capsules), origin, tuple(shapes.notes), tuple(shapes.fixed), guessed, excluded=shapes.excluded
     )
 
 
@@ -141,7 +140,7 @@ def _names(capsules: Iterable[Capsule]) -> str:
     return ", ".join(dict.fromkeys(one.name for one in capsules))
 
 
-class _Found(NamedTuple):
+class _CollisionShapes(NamedTuple):
     """What the file of an arm says of collisions."""
 
     format: str  # empty where it has none that are read
@@ -152,36 +151,36 @@ class _Found(NamedTuple):
     excluded: frozenset[frozenset[str]] = frozenset()
 
 
-def _collision_shapes(arm: Arm) -> _Found:
-    found = _Found("", [], [], [], set())
+def _collision_shapes(arm: Arm) -> _CollisionShapes:
+    shapes = _CollisionShapes("", [], [], [], set())
     if arm.source is None or arm.source.path.suffix.lower() not in (".urdf", ".xml"):
-        return found
+        return shapes
     path, base, tip = arm.source.path, arm.source.base, arm.source.tip
     torn: set[int] = set()
     try:
         if path.suffix.lower() == ".xml" and root_tag(path) != "robot":
             makings, excluded = mjcf_shapes(path, arm, base, tip)
-            found = found._replace(format="MJCF", excluded=excluded)
+            shapes = shapes._replace(format="MJCF", excluded=excluded)
         else:
-            found = found._replace(format="URDF")
+            shapes = shapes._replace(format="URDF")
             makings = list(urdf_shapes(path, arm, base, tip))
     except ArmdynError as error:  # the file is gone, or has become another
-        return found._replace(notes=[str(error)])
+        return shapes._replace(notes=[str(error)])
     for making in makings:
         if making.is_link:
-            found.whole.add(making.link)
+            shapes.whole.add(making.link)
         try:
             one = making.make()
         except ArmdynError as error:
-            found.notes.append(str(error))
+            shapes.notes.append(str(error))
             torn.add(making.link)
             continue
         if isinstance(one, Capsule):
-            found.capsules.append(one)
+            shapes.capsules.append(one)
         else:
-            found.fixed.append(one)
-    found.whole.difference_update(torn)
-    return found
+            shapes.fixed.append(one)
+    shapes.whole.difference_update(torn)
+    return shapes
 
 
 def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsule]:

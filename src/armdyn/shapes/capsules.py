@@ -30,8 +30,8 @@ def enclosing_capsule(points: NDArray, link: int, name: str) -> Capsule:
     """A small capsule that holds all points (P, 3), and so their convex hull."""
     center = points.mean(0)
     axes = np.linalg.svd(points - center, full_matrices=False)[2] if len(points) > 1 else np.eye(3)
-    found = [_along(points, axis) for axis in axes]
-    _, a, b, radius = min(found, key=lambda one: one[0])
+    candidates = [_along(points, axis) for axis in axes]
+    _, a, b, radius = min(candidates, key=lambda one: one[0])
     return Capsule(link, a, b, (1 + ROUND_OFF) * radius, name)
 
 

@@ -59,8 +59,8 @@ def to_obstacle(a: NDArray, way: NDArray, obstacle: Obstacle) -> ToObstacle:
     if isinstance(obstacle, HalfSpace):
         s = np.where(way @ obstacle.normal < 0, 1.0, 0.0)
     elif isinstance(obstacle, Box):
-        found = _to_box(a.reshape(-1, 3), way.reshape(-1, 3), obstacle)
-        return ToObstacle(*(x.reshape(*a.shape[:-1], *x.shape[1:]) for x in found))
+        rows = _to_box(a.reshape(-1, 3), way.reshape(-1, 3), obstacle)
+        return ToObstacle(*(x.reshape(*a.shape[:-1], *x.shape[1:]) for x in rows))
     else:
         s = _part(((obstacle.center - a) * way).sum(-1), (way * way).sum(-1))
     distance, away = obstacle.distance(a + s[..., None] * way)
@@ -117,11 +117,11 @@ def _deepest(a: NDArray, way: NDArray, half: NDArray) -> tuple[NDArray, NDArray]
     s = np.concatenate([np.zeros((len(a), 1)), np.ones((len(a), 1)), equal], axis=1)
     best = _beyond(a[:, None] + s[..., None] * way[:, None], half).argmin(1)
     rows, normals = np.arange(len(a)), np.concatenate([-np.eye(3), np.eye(3)])
-    found = s[rows, best]
+    depth = s[rows, best]
     pair = np.maximum(best - 2, 0)
     both = share[rows, pair, None] * normals[i[pair]] + (1 - share[rows, pair, None]) * normals[j[pair]]
-    one = normals[(start + found[:, None] * rate).argmax(1)]
-    return found, np.where((best < 2)[:, None], one, both)
+    one = normals[(start + depth[:, None] * rate).argmax(1)]
+    return depth, np.where((best < 2)[:, None], one, both)
 
 
 def _beyond(p: NDArray, half: NDArray) -> NDArray:

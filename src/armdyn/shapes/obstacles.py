@@ -147,12 +147,12 @@ def obstacles_from(document: Mapping[str, Any], where: str) -> tuple[Obstacle, .
     if unknown or not document:
         got = ", ".join(unknown)[:80] or "nothing"
         raise ReadError(f"{where}: expected tables [[box]], [[half_space]] or [[sphere]], got {got}")
-    found: list[Obstacle] = []
+    obstacles: list[Obstacle] = []
     for kind, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
             raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {quote(tables)}")
-        found += [_obstacle(kind, table, f"{kind} {k}", where) for k, table in enumerate(tables, 1)]
-    return tuple(found)
+        obstacles += [_obstacle(kind, table, f"{kind} {k}", where) for k, table in enumerate(tables, 1)]
+    return tuple(obstacles)
 
 
 def _obstacle(kind: str, table: Mapping[str, Any], default: str, file: str) -> Obstacle:

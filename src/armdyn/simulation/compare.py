@@ -212,13 +212,13 @@ def _failed_row(name: str, error: Exception, seconds: float) -> Row:
     return Row(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
 
 
-def _with_loop(row: Row, plant: Plant | Arm, law: Any, reference: Any, given: Settings) -> Row:
+def _with_loop(row: Row, plant: Plant | Arm, law: Any, reference: Any, settings: Settings) -> Row:
     """The row with the crossover of its loops and, where it diverged because of its rate, that cause."""
     if not isinstance(law, Law):
         return row
-    schedule = make_plan(plant, law, reference, given).schedule
-    speed = tuple(crossover(schedule, law, given.sensors).tolist())
-    cause = expected_instability(schedule, law, given.sensors) if np.isnan(row.rms) else None
+    schedule = make_plan(plant, law, reference, settings).schedule
+    speed = tuple(crossover(schedule, law, settings.sensors).tolist())
+    cause = expected_instability(schedule, law, settings.sensors) if np.isnan(row.rms) else None
     return row._replace(crossover=speed, why="; ".join(filter(None, (row.why, cause))))
 
 

@@ -61,12 +61,12 @@ def _strain(result: SimulationResult) -> str:
     j = int(np.argmax(rms[0] - rms[1]))
     turns = result.arm is None or result.arm.joints[j].kind == "revolute"
     unit = "N m" if turns else "N"
-    told = f"{_joint(result, j)} takes {rms[0][j]:.3g} {unit} RMS where the motion needs {rms[1][j]:.3g}"
+    summary = f"{_joint(result, j)} takes {rms[0][j]:.3g} {unit} RMS where the motion needs {rms[1][j]:.3g}"
     if _shakes((result.tau - torque_needed(result))[:, j]):
-        return f"{told}: it shakes from sample to sample, as its gains are too high for its rate"
+        return f"{summary}: it shakes from sample to sample, as its gains are too high for its rate"
     error = float(np.sqrt((result.error[:, j] ** 2).mean()))
     size = f"{np.degrees(error):.2g} deg" if turns else f"{1e3 * error:.2g} mm"
-    return f"{told}: it pushes against an error of {size} RMS"
+    return f"{summary}: it pushes against an error of {size} RMS"
 
 
 def _shakes(x: NDArray) -> bool:

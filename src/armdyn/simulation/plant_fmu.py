@@ -101,7 +101,7 @@ def plant_fmu(
 
 def _check(plant: Plant) -> None:
     kind = plant.kind
-    found = {
+    features = {
         "springs behind rotors": kind.elastic,
         "contacts": kind.surfaces,
         "a constraint": kind.constraint,
@@ -111,7 +111,7 @@ def _check(plant: Plant) -> None:
         "MuJoCo's engine": plant.engine != "armdyn",
         "a batch of runs": any(plant.batches.values()),
     }
-    listed = [name for name, there in found.items() if there]
+    listed = [name for name, there in features.items() if there]
     if listed:
         raise ModelError(f"plant_fmu: cannot hold {' and '.join(listed)}; leave it out of the plant")
 

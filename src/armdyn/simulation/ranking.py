@@ -112,9 +112,9 @@ class Ranking:
             parts.append(Sentence("plain", f"As good within {AS_GOOD_RATIO - 1:.0%}: {names}."))
         steady = min(self.valid, key=lambda place: place.row.final_rms).row
         if best.row.final_rms > FAR_JOINTS_RATIO * steady.final_rms:
-            own, least = (f"{1e3 * row.final_rms:.3g} {unit}" for row in (best.row, steady))
+            error, least = (f"{1e3 * row.final_rms:.3g} {unit}" for row in (best.row, steady))
             turned = "the tip hardly shows joints that turn about it"
-            parts.append(Sentence("warn", f"But its joints are {own} off, those of {steady.name} {least}: {turned}."))
+            parts.append(Sentence("warn", f"But its joints are {error} off, those of {steady.name} {least}: {turned}."))
         return parts
 
     def _failures(self) -> list[Sentence]:
@@ -138,8 +138,8 @@ class Ranking:
         if fast.crossover <= UNEQUAL_CROSSOVER_RATIO * slow.crossover:
             return [Sentence("plain", f"The laws are about equally fast: their torque loops cross over at {ends}.")]
         best = self.valid[0] if self.valid and self.valid[0] not in (slow, fast) else None
-        own = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""
-        sentence = f"The laws are not equally fast: their torque loops cross over at {ends}{own}."
+        of_best = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""
+        sentence = f"The laws are not equally fast: their torque loops cross over at {ends}{of_best}."
         price = "A faster loop has smaller errors, rougher torques and less room for delays and elastic joints."
         return [Sentence("warn", f"{sentence} {price}")]
 

@@ -186,17 +186,17 @@ class SimulationResult(Reported):
             if about.get("format") != FORMAT:
                 raise KeyError("format")
             arrays: dict[str, Any] = {name: file[name] for name in ARRAYS}
-            states, seen = (
+            states, readings = (
                 {key.removeprefix(part): array for key, array in file.items() if key.startswith(part)}
                 for part in ("state.", "measured.")
             )
-            told: dict[str, Any] = {name: kind(about[name]) for name, kind in ABOUT.items()}
-            told |= {name: kind(about[name]) for name, kind in ABOUT_LATER.items() if name in about}
-            measured = Readings(**seen) if seen else None
+            about_values: dict[str, Any] = {name: kind(about[name]) for name, kind in ABOUT.items()}
+            about_values |= {name: kind(about[name]) for name, kind in ABOUT_LATER.items() if name in about}
+            measured = Readings(**readings) if readings else None
         except (KeyError, ValueError, AttributeError, TypeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
-        return cls(**arrays, **told, states=states, measured=measured)
+        return cls(**arrays, **about_values, states=states, measured=measured)
 
     @property
     def readings(self) -> Readings:

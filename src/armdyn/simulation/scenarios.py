@@ -247,7 +247,7 @@ def compare_scenarios(
     asked = tuple(SCENARIOS) if scenarios is None else scenarios
     if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):
         raise ArmdynError(f"compare_scenarios: expected some of {', '.join(SCENARIOS)}, got {quote(scenarios)}")
-    motion, found, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
+    motion, comparisons, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
     for name in asked:
         try:
             plant, more = SCENARIOS[name](arm, motion, rate)
@@ -258,12 +258,12 @@ def compare_scenarios(
             continue
         tell = None if progress is None else lambda law, name=name: progress(f"{name}: {law}")
         try:
-            found[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
+            comparisons[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
         except Exception as error:  # no law could run here; what ran before is worth having
-            if not found:
+            if not comparisons:
                 raise
             left_out[name] = str(error)
             continue
-        if found[name].interrupted:
+        if comparisons[name].interrupted:
             break
-    return ScenarioComparison(found, left_out)
+    return ScenarioComparison(comparisons, left_out)

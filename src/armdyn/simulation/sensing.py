@@ -86,10 +86,10 @@ def reading(
         qd = qd + draw.qd
     if not kind.remembers:
         return q, qd, after
-    seen = {"q": q, "qd": qd}
+    values = {"q": q, "qd": qd}
     if kind.lossy:
-        seen = {name: draw.lost * memory[f"{name}0"] + (1 - draw.lost) * x for name, x in seen.items()}
-    for name, x in seen.items():
+        values = {name: draw.lost * memory[f"{name}0"] + (1 - draw.lost) * x for name, x in values.items()}
+    for name, x in values.items():
         line = [x, *(memory[f"{name}{k}"] for k in range(kind.delay))]  # the newest reading first
         after |= {f"{name}{k}": old for k, old in enumerate(line)}
     return after[f"q{kind.delay}"], after[f"qd{kind.delay}"], after

@@ -100,14 +100,14 @@ class Sensors:
         self.check_size(run.n)
         period = float(run.t[1] - run.t[0]) if len(run.t) > 1 else 1.0
         instruments = Instruments(self, period, len(run.t), run.n, seed)
-        seen = [instruments.read(*truth) for truth in zip(*run.at_encoders, strict=True)]
-        q, qd = (np.array([row[k] for row in seen]).reshape(run.q.shape) for k in range(2))
+        readings = [instruments.read(*truth) for truth in zip(*run.at_encoders, strict=True)]
+        q, qd = (np.array([row[k] for row in readings]).reshape(run.q.shape) for k in range(2))
         arrived = 1 - Chance(self, run.n, 1, seed).losses(len(run.t))[0]
         return self.logged(Readings(run.t, q, qd, run.tau, arrived), run.q, seed)
 
-    def logged(self, seen: Readings, q: NDArray, seed: int) -> Readings:
+    def logged(self, readings: Readings, q: NDArray, seed: int) -> Readings:
         """Readings as a log shows them: stamps jitter, samples are doubled, torques have ripple at true positions q."""
-        return Logger(self, int(np.prod(q.shape[:-2])), seed).log(seen, q)
+        return Logger(self, int(np.prod(q.shape[:-2])), seed).log(readings, q)
 
 
 class Logger:
@@ -119,9 +119,9 @@ class Logger:
             *(stream(seed, k, LOGGER).spawn(3) for k in range(runs)), strict=True
         )
 
-    def log(self, seen: Readings, q: NDArray) -> Readings:
+    def log(self, readings: Readings, q: NDArray) -> Readings:
         """The next readings as a log shows them; `q` (..., T, n) are the true positions."""
-        (T, n), sensors, tau, t, copies = q.shape[-2:], self.sensors, seen.tau, seen.t, seen.copies
+        (T, n), sensors, tau, t, copies = q.shape[-2:], self.sensors, readings.tau, readings.t, readings.copies
         if np.any(sensors.ripple):
             tau = tau * (1 + sensors.ripple * np.sin(RIPPLE_WAVES * q))
         if np.any(sensors.tau_noise):
@@ -132,7 +132,7 @@ class Logger:
         if sensors.doubled:
             chance = np.array([rng.random(T) for rng in self._doubled]).reshape(t.shape)
             copies = copies * (1 + (chance < sensors.doubled))
-        return Readings(t, seen.q, seen.qd, tau, copies)
+        return Readings(t, readings.q, readings.qd, tau, copies)
 
 
 def _per_joint(name: str, value: Any) -> Any:

@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynWarning, SimulationError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.batch import run_batch
 from armdyn.simulation.loop.plan import Plan, Settings, make_plan
-from armdyn.simulation.loop.programs import SEEN, SHOWN
+from armdyn.simulation.loop.programs import MEASURED, OUTPUTS
 from armdyn.simulation.loop.progress import report_progress
 from armdyn.simulation.loop.python_loop import run_python
 from armdyn.simulation.loop.record import Record
@@ -118,11 +118,11 @@ def simulate(
     ArmdynWarning
         If a run diverges (time and joint are named; the run ends there), is interrupted, or is likely to diverge.
     """
-    given = Settings(
+    settings = Settings(
         duration, rate, q0, qd0, substeps, delay, tolerance, solver, sensors, seed, every, hold, native, check, threads,
         name,
     )  # fmt: skip
-    return run_plan(make_plan(plant, controller, reference, given), quiet=quiet, progress=progress)
+    return run_plan(make_plan(plant, controller, reference, settings), quiet=quiet, progress=progress)
 
 
 def run_plan(
@@ -137,7 +137,7 @@ def run_plan(
     `keep` is called with part after part of the run as it goes on, before divergence is looked for. A long run that is
     interrupted then has no `measured`: its parts had them.
     """
-    name = plan.given.name
+    name = plan.settings.name
     for note in plan.notes:
         warnings.warn(note, ArmdynWarning, stacklevel=3)
     record = _run(plan, progress, keep)
@@ -165,7 +165,7 @@ def _run(
             done = record.rows
 
     try:
-        with report_progress(progress, plan.given.name) as tell:
+        with report_progress(progress, plan.settings.name) as tell:
 
             def look(step: int, record: Record) -> None:
                 hand_on(record)
@@ -193,11 +193,11 @@ def _finish(plan: Plan, record: Record, measure: bool = True) -> SimulationResul
 
 def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None) -> SimulationResult:
     """Some rows of a record."""
-    schedule, batch, every = plan.schedule, plan.batch, plan.given.every
+    schedule, batch, every = plan.schedule, plan.batch, plan.settings.every
     t = np.arange(rows.start, rows.stop) * (every * schedule.clock.period)
     arrays = {key: x[:, rows].reshape(*batch, *x[:, rows].shape[1:]) for key, x in record.arrays.items()}
-    own = {"q", "qd"} | SHOWN
-    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in own}
+    recorded = {"q", "qd"} | OUTPUTS
+    states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in recorded}
     states |= {key: arrays[key] for key in ("contact", "multipliers") if key in arrays}
     q_ref, qd_ref, qdd_ref = (x[:: record.stride][rows] for x in plan.desired)
     stopped = record.diverged_step
@@ -211,7 +211,7 @@ def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None
         qdd_ref=qdd_ref,
         diverged=diverged,
         joint_names=arm.joint_names,
-        name=plan.given.name,
+        name=plan.settings.name,
         complete=record.complete,
         notes=(*plan.notes, *plan.remarks, *record.notes),
         states=states,
@@ -227,19 +227,19 @@ class Measuring:
     """What instruments show of a run, rows after rows."""
 
     def __init__(self, plan: Plan) -> None:
-        self.plan, sensors, given = plan, plan.given.sensors, plan.given
+        self.plan, sensors, settings = plan, plan.settings.sensors, plan.settings
         lanes, n = plan.q0.shape
-        self.chance = None if sensors is None else Chance(sensors, n, lanes, given.seed)
-        self.logger = None if sensors is None else Logger(sensors, lanes, given.seed or 0)
+        self.chance = None if sensors is None else Chance(sensors, n, lanes, settings.seed)
+        self.logger = None if sensors is None else Logger(sensors, lanes, settings.seed or 0)
 
     def readings(self, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
         """Of the next rows; None without instruments."""
         if self.chance is None or self.logger is None:
             return None
-        every = self.plan.given.every
+        every = self.plan.settings.every
         lost = self.chance.losses(len(t) * every, every)
         copies = (1 - lost).reshape(*self.plan.batch, len(t))
-        q, qd = (arrays[key] for key in SEEN)
+        q, qd = (arrays[key] for key in MEASURED)
         return self.logger.log(Readings(np.broadcast_to(t, copies.shape), q, qd, arrays["tau"], copies), arrays["q"])
 
 

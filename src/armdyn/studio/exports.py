@@ -70,12 +70,12 @@ def csv_file(motion: Motion | None) -> Download:
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())
 
 
-def trajectory_file(found: Excitation | None) -> Download:
+def trajectory_file(excitation: Excitation | None) -> Download:
     """An exciting motion as `armdyn excite` saves it."""
-    if found is None:
+    if excitation is None:
         raise ArmdynError("studio: no exciting motion yet; design one first")
-    motion, names = found.trajectory, found.base.source.joint_names
-    kinds = [joint.kind for joint in found.base.source.joints]
+    motion, names = excitation.trajectory, excitation.base.source.joint_names
+    kinds = [joint.kind for joint in excitation.base.source.joints]
     return _file("motion.csv", lambda path: save_trajectory(motion, path, joint_names=names, kinds=kinds))
 
 

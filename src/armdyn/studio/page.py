@@ -28,7 +28,7 @@ class Page:
     state: ArmState
     player: Player
     folder: Path  # for logs that are uploaded, removed when the tab closes
-    kept: Path  # for arms that are uploaded, which other tabs may go on with
+    uploads: Path  # for arms that are uploaded, which other tabs may go on with
     local: bool = True  # whether only this machine can reach it, so that paths may be typed
     jobs: list[Job] = field(default_factory=list)
     closed: bool = False

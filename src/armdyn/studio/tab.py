@@ -36,9 +36,9 @@ class Tab:
     """The panels of one client; `show` builds them anew for another arm."""
 
     def __init__(
-        self, client: ClientHandle, subject: Subject, start: Arm | State, kept: Path, local: bool = True
+        self, client: ClientHandle, subject: Subject, start: Arm | State, uploads: Path, local: bool = True
     ) -> None:
-        self.client, self._kept, self._local = client, kept, local
+        self.client, self._uploads, self._local = client, uploads, local
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
         self._build(subject, start)
 
@@ -62,7 +62,7 @@ class Tab:
     def _build(self, subject: Subject, start: Arm | State) -> None:
         state = ArmState(start)
         self.subject = subject
-        self.page = Page(self.client, state, Player(state), Path(self._folder.name), self._kept, self._local)
+        self.page = Page(self.client, state, Player(state), Path(self._folder.name), self._uploads, self._local)
         self.scene = ArmScene(self.client, state, subject)
         with self.client.atomic():
             self._left()

@@ -71,8 +71,8 @@ class _Cluster:
         """Count the workers' threads; where there are no workers for long, it is an error."""
         begin = time.monotonic()
         while True:
-            found = self.client.sync(self.client.scheduler.ncores, callback_timeout=CONNECT_SECONDS)
-            self._threads, self._looked = sum(found.values()), time.monotonic()
+            cores = self.client.sync(self.client.scheduler.ncores, callback_timeout=CONNECT_SECONDS)
+            self._threads, self._looked = sum(cores.values()), time.monotonic()
             if self._threads:
                 return
             if self._looked - begin > PATIENCE_S:

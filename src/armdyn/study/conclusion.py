@@ -46,14 +46,14 @@ def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged
     count = len(success[first])
     if not rest:
         return f"{first} succeeds in {shares[first]} of {count:,} cases"
-    told = f"{first} succeeds in {shares[first]} of {count:,} cases, {rest[0]} in {shares[rest[0]]}"
-    told += f", {rest[-1]} in {shares[rest[-1]]}" if len(rest) > 1 else ""
+    summary = f"{first} succeeds in {shares[first]} of {count:,} cases, {rest[0]} in {shares[rest[0]]}"
+    summary += f", {rest[-1]} in {shares[rest[-1]]}" if len(rest) > 1 else ""
     if shares[first].part == shares[rest[0]].part:
-        return f"{told}: they succeed equally often{_by_metric(columns, groups, judged)}"
+        return f"{summary}: they succeed equally often{_by_metric(columns, groups, judged)}"
     paired = _same_cases(columns, groups, parameters)
     gain, sure = _difference(success[first], success[rest[0]], paired)
     verdict = "more than chance" if gain > sure else "which may be chance: run more cases"
-    return f"{told}: {100 * gain:.0f} points more than {rest[0]}, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
+    return f"{summary}: {100 * gain:.0f} points more than {rest[0]}, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
 
 
 def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
@@ -79,5 +79,5 @@ def _by_metric(columns: Columns, groups: Groups, judged: Mapping[str, str]) -> s
     medians = {label: float(np.median(columns[name][rows])) for label, rows in groups}
     order = sorted(medians, key=lambda label: medians[label] if better == "low" else -medians[label])
     best, next_best = order[0], order[1]
-    told = f"(median {medians[best]:.3g}, {next_best} {medians[next_best]:.3g} {unit(name)}".rstrip()
-    return f"; by {words(name)} {best} is best {told})"
+    medians_text = f"(median {medians[best]:.3g}, {next_best} {medians[next_best]:.3g} {unit(name)}".rstrip()
+    return f"; by {words(name)} {best} is best {medians_text})"

@@ -89,13 +89,13 @@ class Design(Study):
 
     def compute(self, cases: range) -> Columns:
         """Judge the arms of some cases."""
-        found = []
+        rows = []
         for number in cases:
             name, row, arm = self.arm(number)
             judged, reason = self._judge(arm)
             parameters = dict(zip(self.parameters, row, strict=True))
-            found.append({"case": number, "arm": name, **parameters, **judged, "reason": reason})
-        columns = {key: np.array([row[key] for row in found]) for key in found[0]}
+            rows.append({"case": number, "arm": name, **parameters, **judged, "reason": reason})
+        columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
         return {**columns, "success": (columns["reason"] == "") & self.successes(columns)}
 
     def case(self, number: int) -> SimulationResult:
@@ -135,10 +135,10 @@ class Design(Study):
             return "no design can do the task within the bounds"
         values = columns[self.rank_by][best]
         arm, case = (columns[name][best[0]] for name in ("arm", "case"))
-        told = f"arm {arm} (case {case}) is best by {words(self.rank_by)}: {values[0]:.4g}"
-        told = f"{told} {unit(self.rank_by)}".rstrip()
+        summary = f"arm {arm} (case {case}) is best by {words(self.rank_by)}: {values[0]:.4g}"
+        summary = f"{summary} {unit(self.rank_by)}".rstrip()
         behind = f"; the next has {values[1]:.4g}, {abs(values[1] / values[0] - 1):.1%} off" if len(best) > 1 else ""
-        return f"{told}{behind}; these are computed, not drawn at random"
+        return f"{summary}{behind}; these are computed, not drawn at random"
 
     # -- one arm --------------------------------------------------------------------------------------------
 

@@ -20,9 +20,9 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
     """Where in the plane of the two parameters that matter most a group succeeds; a curve over one parameter."""
     import matplotlib.pyplot as plt
 
-    shown = groups[:MOST_GROUPS]
-    figure, panels = plt.subplots(1, len(shown), figsize=(1.0 + 3.6 * len(shown), 3.4), squeeze=False, sharey=True)
-    for axis, (group, rows) in zip(panels[0], shown, strict=True):
+    listed = groups[:MOST_GROUPS]
+    figure, panels = plt.subplots(1, len(listed), figsize=(1.0 + 3.6 * len(listed), 3.4), squeeze=False, sharey=True)
+    for axis, (group, rows) in zip(panels[0], listed, strict=True):
         good = columns["success"][rows].astype(float)
         x = columns[axes[0]][rows]
         if len(axes) == 1:
@@ -79,8 +79,8 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
             values = np.sort(columns[name][rows])
             step = max(1, len(values) // 400)
             part = np.arange(1, len(values) + 1) / len(values)
-            kept = np.isfinite(values[::step])
-            axis.plot(values[::step][kept], part[::step][kept], lw=1.2, label=group)
+            finite = np.isfinite(values[::step])
+            axis.plot(values[::step][finite], part[::step][finite], lw=1.2, label=group)
         axis.set_title(label(name), fontsize=9)
         axis.set_ylim(0, 1.02)
         axis.locator_params(axis="x", nbins=4)

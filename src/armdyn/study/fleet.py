@@ -56,10 +56,10 @@ class Fleet(Study):
         for number in cases:
             robot = self.robots[number]
             try:
-                found = _parameters(self.case(number))
+                parameters = _parameters(self.case(number))
             except ArmdynError as error:
-                found = [("rel_error", np.nan, np.nan, " ".join(str(error).split()))]
-            rows += [(number, robot.name, robot.arm, *row) for row in found]
+                parameters = [("rel_error", np.nan, np.nan, " ".join(str(error).split()))]
+            rows += [(number, robot.name, robot.arm, *row) for row in parameters]
         names = ("case", "robot", "arm", "parameter", "value", "std", "note")
         return {name: np.array(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
 
@@ -79,16 +79,16 @@ class Fleet(Study):
         counts = {robot.name: sum(item.robot == robot.name for item in strange) for robot in self.robots}
         robots = []
         for robot in self.robots:
-            own = columns["robot"] == robot.name
-            values = dict(zip(columns["parameter"][own], columns["value"][own], strict=True))
-            note = "".join(columns["note"][own])
+            of_robot = columns["robot"] == robot.name
+            values = dict(zip(columns["parameter"][of_robot], columns["value"][of_robot], strict=True))
+            note = "".join(columns["note"][of_robot])
             numbers = (f"{values.get(name, np.nan):.2%}" for name in ERRORS)
             robots.append((robot.name, *numbers, str(counts[robot.name]), note))
         heads = ("robot", "relative error", "held out", "outliers", "note")
         sections = [
-            Section("Outliers", Outlier._fields, [item.shown for item in strange]),
+            Section("Outliers", Outlier._fields, [item.texts for item in strange]),
             Section("Robots", heads, robots),
-            Section("Parameters of the fleet (SI)", Usual._fields, [item.shown for item in usual]),
+            Section("Parameters of the fleet (SI)", Usual._fields, [item.texts for item in usual]),
         ]
         odd = [name for name, count in counts.items() if count]
         conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
@@ -100,8 +100,8 @@ class Fleet(Study):
             "parameters": [item._asdict() for item in usual],
             "conclusion": conclusion,
         }
-        told = tuple(section for section in sections if section.rows)
-        return Summary(self.name, about, told, data, conclusion=conclusion)
+        filled = tuple(section for section in sections if section.rows)
+        return Summary(self.name, about, filled, data, conclusion=conclusion)
 
 
 def _parameters(fit: Fit) -> list[tuple[str, float, float, str]]:
@@ -122,7 +122,7 @@ class Usual(NamedTuple):
     robots: int
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """As text."""
         return (self.arm, self.parameter, f"{self.median:.4g}", f"{self.spread:.2g}", str(self.robots))
 
@@ -137,7 +137,7 @@ class Outlier(NamedTuple):
     deviation: float  # in robust standard deviations of the fleet
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def texts(self) -> tuple[str, ...]:
         """As text."""
         return (self.robot, self.parameter, f"{self.value:.4g}", f"{self.median:.4g}", f"{self.deviation:+.1f}")
 
@@ -163,8 +163,8 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
         usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
         if known.sum() < FEWEST_ROBOTS:
             continue
-        own = np.where(np.isnan(stds), 0.0, stds)
-        far = known & (np.abs(values - median) > np.maximum(OUTLIER_STD * spread, 2 * own))
+        std = np.where(np.isnan(stds), 0.0, stds)
+        far = known & (np.abs(values - median) > np.maximum(OUTLIER_STD * spread, 2 * std))
         for name, value in zip(columns["robot"][rows][far], values[far], strict=True):
             deviation = (value - median) / spread if spread > 0 else np.copysign(np.inf, value - median)
             strange.append(Outlier(str(name), parameter, float(value), median, float(deviation)))
@@ -192,14 +192,14 @@ def read(document: Table, head: Head) -> Fleet:
 
 def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
     try:
-        found = sorted(head.folder.glob(pattern))
+        paths = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):
         raise StudyError(
             f"{head.file.name}: logs: expected a pattern relative to the study's file, got {pattern!r:.60}"
         ) from None
-    if not found:
+    if not paths:
         raise StudyError(f"{head.file.name}: logs: no file matches '{pattern}' in {head.folder}")
-    logs = [path.relative_to(head.folder) for path in found]
+    logs = [path.relative_to(head.folder) for path in paths]
     by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
     return tuple(Robot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)
 

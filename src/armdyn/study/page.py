@@ -10,8 +10,8 @@ TITLES = {"success": "Where it succeeds", "distributions": "Distributions"}
 
 def page(summary: Summary) -> str:
     """The page of a study."""
-    said = summary.conclusion or summary.about
-    parts = [heading(f"Study: {summary.name}", 1), paragraph(f"{said[0].upper()}{said[1:]}.", "big good")]
+    lead = summary.conclusion or summary.about
+    parts = [heading(f"Study: {summary.name}", 1), paragraph(f"{lead[0].upper()}{lead[1:]}.", "big good")]
     parts += [paragraph(summary.about + ".")] if summary.conclusion else []
     worst = next((section.rows[0] for section in summary.sections if section.title == WORST), None)
     if worst:

@@ -199,7 +199,7 @@ def _judge(result: SimulationResult) -> Columns:
         m = result.metrics
         end = result.t >= (1 - END_SHARE) * result.t[-1]
         settled = np.where(np.isnan(m.settling_time), np.inf, m.settling_time).max(-1)
-        found = {
+        metrics = {
             "rms_error": np.sqrt((m.rms_error**2).mean(-1)),
             "max_error": m.max_error.max(-1),
             "final_error": np.sqrt((result.error[..., end, :] ** 2).mean((-2, -1))),
@@ -211,7 +211,7 @@ def _judge(result: SimulationResult) -> Columns:
             "settling_time": settled,
         }
     lost = ~np.isnan(result.diverged)
-    judged = {name: np.where(lost, np.inf, column) for name, column in found.items()}
+    judged = {name: np.where(lost, np.inf, column) for name, column in metrics.items()}
     return {**judged, "diverged": result.diverged}
 
 
@@ -323,12 +323,12 @@ def _laws(
     tables = document.tables("references")
     if len(references) < len(tables):
         raise StudyError(f"{document.where}: references: expected every name once")
-    found: dict[tuple[str, str], Law] = {}
+    laws: dict[tuple[str, str], Law] = {}
     for table in document.tables("controllers"):
         bandwidth = table.number("bandwidth", 3.0, low=0.0, above=True)
         design, gains = table.text("design"), table.table("gains")
         name = table.text("name", design)
-        if any(name == other for other, _ in found):
+        if any(name == other for other, _ in laws):
             raise StudyError(f"{table.where}: name: '{name}' is there already; give each controller its own")
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
@@ -339,6 +339,6 @@ def _laws(
                 raise StudyError(f"{table.where}: design: {error}") from None
             for gain in gains.data:
                 law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))
-            found[name, reference] = law
+            laws[name, reference] = law
         table.done()
-    return found
+    return laws

@@ -26,8 +26,10 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
     x (Plischke, Borgonovo and Smith 2013), less what noise alone would give. Ranks, since a diverged run has no number.
     """
     y = _ranks(metric)
-    found = [Share(name, _explained_share(x, y), _trend(x, y)) for name, x in factors.items() if len(np.unique(x)) > 1]
-    return sorted(found, key=lambda item: -item.share)
+    effects = [
+        Share(name, _explained_share(x, y), _trend(x, y)) for name, x in factors.items() if len(np.unique(x)) > 1
+    ]
+    return sorted(effects, key=lambda item: -item.share)
 
 
 def bins(x: NDArray) -> NDArray:

@@ -33,7 +33,7 @@ PARQUET = "studies are stored as Parquet, which needs pyarrow", "study"  # why, 
 MANIFEST = "manifest.jsonl"
 TORN = ".*.tmp"  # what `write_whole` leaves if it is killed
 # What a folder without a manifest may hold: the beginnings of a study that was killed or met a full disk, and pages.
-OWN = re.compile(r"parts|\.lock|\..*\.tmp|case-\d+\.html")
+STORE_FILES = re.compile(r"parts|\.lock|\..*\.tmp|case-\d+\.html")
 
 
 class Store:
@@ -64,7 +64,7 @@ class Store:
         if (self.folder / MANIFEST).exists():
             if not resume:
                 raise StudyError(f"{self.folder}: holds results already; go on with --resume, or choose another folder")
-        elif self.folder.is_dir() and not all(OWN.fullmatch(path.name) for path in self.folder.iterdir()):
+        elif self.folder.is_dir() and not all(STORE_FILES.fullmatch(path.name) for path in self.folder.iterdir()):
             raise StudyError(f"{self.folder}: the folder is not empty and holds no study; choose another one")
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
 
@@ -164,10 +164,10 @@ class Store:
 def _parse(line: str) -> dict[str, Any]:
     """A line of the manifest; empty for one that was torn."""
     try:
-        found = parse_json(line)
+        record = parse_json(line)
     except ReadError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return record if isinstance(record, dict) else {}
 
 
 def _encode(columns: Columns) -> bytes:

@@ -73,7 +73,7 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
     ranked = {name: shares(factors, columns[name]) for name in judged}
     if 0 < columns["success"].mean() < 1:
         ranked = {"success": shares(factors, columns["success"].astype(float)), **ranked}
-    ranked = {name: found for name, found in ranked.items() if found}
+    ranked = {name: effects for name, effects in ranked.items() if effects}
     worst = {name: _extreme(columns, name, better == "high") for name, better in judged.items()}
     sections = (_success(study, success), _quantile_section(quantiles), _influence(ranked), _worst(study, worst))
     conclusion = conclude(columns, groups, tuple(study.parameters), judged)
@@ -85,12 +85,12 @@ def case_summary(study: Study, columns: Columns, about: str) -> Summary:
         "quantiles": [
             {"group": g, "metric": m, **{_percent(p): x for p, x in values.items()}} for g, m, values in quantiles
         ],
-        "influence": {name: [share._asdict() for share in found] for name, found in ranked.items()},
-        "worst": {name: [{"case": case, "value": value} for case, value in found] for name, found in worst.items()},
+        "influence": {name: [share._asdict() for share in effects] for name, effects in ranked.items()},
+        "worst": {name: [{"case": case, "value": value} for case, value in cases] for name, cases in worst.items()},
         "conclusion": conclusion,
     }
-    told = tuple(section for section in sections if section.rows)
-    return Summary(study.name, about, told, data, _figures(study, columns, groups, ranked), conclusion)
+    filled = tuple(section for section in sections if section.rows)
+    return Summary(study.name, about, filled, data, _figures(study, columns, groups, ranked), conclusion)
 
 
 def _groups(study: Study, columns: Columns) -> Iterator[tuple[str, NDArray]]:
@@ -156,8 +156,8 @@ def _quantile_section(quantiles: list[tuple[str, str, dict[float, float]]]) -> S
 
 def _influence(ranked: Mapping[str, list[Share]]) -> Section:
     rows = []
-    for name, found in ranked.items():
-        for item in found[:FACTORS_LISTED]:
+    for name, effects in ranked.items():
+        for item in effects[:FACTORS_LISTED]:
             trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
             if item.share > LEAST_SHARE:
                 rows.append((words(name), words(item.factor), f"{item.share:.0%}", trend))

@@ -106,7 +106,7 @@ class CompositeSlotineLi(SlotineLi):
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what predictions add."""
-        found = super().lyapunov(plant, truth, run, form)
+        function = super().lyapunov(plant, truth, run, form)
         wrong = np.einsum("...iu,...u->...i", run.states["W"], run.states["phi"] - np.asarray(truth, float))
         R = np.diag(np.asarray(self.weight) / np.diagonal(np.asarray(self.k)))
-        return found._replace(rate=found.rate - quadratic(R, wrong))
+        return function._replace(rate=function.rate - quadratic(R, wrong))

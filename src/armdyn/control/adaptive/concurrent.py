@@ -43,9 +43,9 @@ def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, 
     records, torques, evidence, merit = (memory[name] for name in ("records", "torques", "evidence", "merit"))
     old_W, old_r = where_other(records[:n, :], W), torques[:n]
     R = params["weight"] / RECORDS / ca.diag(params["k"])
-    seen = _squares(W, R)
-    information = where_other(ca.triu2symm(ca.triu(memory["information"])), seen)
-    changed = information + seen - _squares(old_W, R)
+    gram = _squares(W, R)
+    information = where_other(ca.triu2symm(ca.triu(memory["information"])), gram)
+    changed = information + gram - _squares(old_W, R)
     judged = _merit(changed, params["gain"])
     better = judged > merit + LEAST_GAIN
     return {
@@ -124,6 +124,6 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what the memory adds."""
-        found = SlotineLi.lyapunov(self, plant, truth, run, form)
+        function = SlotineLi.lyapunov(self, plant, truth, run, form)
         wrong = run.states["phi"] - np.asarray(truth, float)
-        return found._replace(rate=found.rate - quadratic(run.states["information"], wrong))
+        return function._replace(rate=function.rate - quadratic(run.states["information"], wrong))

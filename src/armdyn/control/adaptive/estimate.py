@@ -42,8 +42,8 @@ def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Sym
     change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
     part = rules["leak"] * dt
     # (1 - exp(-x)) / x, by its series where the difference would round off
-    kept = ca.if_else(part > SMALLEST_PART, (1 - ca.exp(-part)) / ca.fmax(part, SMALLEST_PART), 1 - part / 2)
-    return ca.fmax(ca.fmin(phi + dt * kept * change, rules["upper"]), rules["lower"])
+    fraction = ca.if_else(part > SMALLEST_PART, (1 - ca.exp(-part)) / ca.fmax(part, SMALLEST_PART), 1 - part / 2)
+    return ca.fmax(ca.fmin(phi + dt * fraction * change, rules["upper"]), rules["lower"])
 
 
 def outside(s: Symbol, dead_zone: Symbol) -> Symbol:

@@ -91,10 +91,10 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
     """
     if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
         raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {quote(law)} and {quote(run)}")
-    own = getattr(law, "k", None) if k is None else k
-    if own is None:
+    gain_k = getattr(law, "k", None) if k is None else k
+    if gain_k is None:
         raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")
     qdd = np.gradient(run.qd, run.t, axis=0)
-    gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, own, time)
+    gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, gain_k, time)
     bounds = (np.asarray(getattr(law, name)) for name in ("lower", "upper"))
     return replace(law, gain=gain, start=np.clip(run.states["phi"][-1], *bounds))  # type: ignore[call-arg]

@@ -110,13 +110,13 @@ def pole_regions(
 
 
 def _covariance(uncertainty: ArrayLike, count: int) -> NDArray:
-    given = as_numbers(uncertainty, "pole_regions: uncertainty")
-    if given.shape not in ((count,), (count, count)) or not np.isfinite(given).all():
+    values = as_numbers(uncertainty, "pole_regions: uncertainty")
+    if values.shape not in ((count,), (count, count)) or not np.isfinite(values).all():
         raise ShapeError(
             f"pole_regions: expected {count} finite standard deviations or a covariance ({count}, {count}), "
-            f"got shape {given.shape}"
+            f"got shape {values.shape}"
         )
-    covariance = np.diag(given**2) if given.ndim == 1 else (given + given.T) / 2
+    covariance = np.diag(values**2) if values.ndim == 1 else (values + values.T) / 2
     if np.linalg.eigvalsh(covariance).min() < -1e-9 * np.abs(covariance).max():
         raise ShapeError("pole_regions: expected a positive semidefinite covariance")
     return covariance
@@ -154,9 +154,9 @@ def _rows(A: NDArray) -> NDArray:
 
 def _distances(law: ComputedTorque, w: NDArray) -> NDArray:
     """How far each joint's own pair of poles is from instability: least singular value of iw - A on the axis."""
-    found = []
-    for kp, kd, own in zip(np.asarray(law.kp), np.asarray(law.kd), w, strict=True):
-        A = np.array([[0.0, 1.0], [-kp / own**2, -kd / own]])
+    distances = []
+    for kp, kd, frequency in zip(np.asarray(law.kp), np.asarray(law.kd), w, strict=True):
+        A = np.array([[0.0, 1.0], [-kp / frequency**2, -kd / frequency]])
         values = np.linalg.svd(1j * FREQUENCIES[:, None, None] * np.eye(2) - A, compute_uv=False)
-        found.append(values[:, -1].min())
-    return np.array(found)
+        distances.append(values[:, -1].min())
+    return np.array(distances)

@@ -30,17 +30,17 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
     if not isinstance(law, Law):
         raise ShapeError(f"failed_assumptions: expected a control law, got {quote(law)}")
     rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
-    found = []
+    failures = []
     inner = nested_laws(law)[-1]
     bandwidth = _bandwidth(inner)
     if bandwidth is not None and (slow := slow_sampling(round(bandwidth, 3), rate)):
-        found.append(f"{type(inner).__name__}: {slow}")
+        failures.append(f"{type(inner).__name__}: {slow}")
     if isinstance(inner, SlotineLi) and not commute(np.asarray(inner.lam), np.asarray(inner.k)):
-        found.append(
+        failures.append(
             f"{type(inner).__name__}: Lambda and K do not commute, so that of the two Lyapunov functions only that of "
             "Slotine and Li proves stability, not that of ECE470, section 3.3"
         )
-    return tuple(found)
+    return tuple(failures)
 
 
 def _bandwidth(law: Law) -> float | None:

@@ -91,9 +91,9 @@ def optimal_pid(
     problem = _Cost(A, B, Q, R, spread)
     start = _start(problem, arm, motion, best.K.mean(0))
     problem.wall = UNSTABLE_COST * problem(start)[0]
-    found = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12})
-    ki, kp, kd = np.exp(found.x).reshape(3, n)
-    return PidDesign(kp, ki, kd, float(found.fun), bound)
+    optimum = minimize(problem, start, jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-12})
+    ki, kp, kd = np.exp(optimum.x).reshape(3, n)
+    return PidDesign(kp, ki, kd, float(optimum.fun), bound)
 
 
 def _augment(arm: Arm, motion: JointMotion, model: str) -> tuple[NDArray, NDArray]:

@@ -101,8 +101,8 @@ def robustness(
     def radius(mass: float) -> float:
         return float(np.abs(eigenvalues(mass)).max())
 
-    found = np.array([radius(mass) for mass in masses])
-    return Robustness(eigenvalues(0.0), masses, found, _crossing(radius, masses, found))
+    radii = np.array([radius(mass) for mass in masses])
+    return Robustness(eigenvalues(0.0), masses, radii, _crossing(radius, masses, radii))
 
 
 def _check(law: TrajectoryLQR) -> None:
@@ -110,9 +110,9 @@ def _check(law: TrajectoryLQR) -> None:
         raise ShapeError(f"closed_loop: expected a TrajectoryLQR, got {quote(law)}")
 
 
-def _crossing(radius: Callable[[float], float], masses: NDArray, found: NDArray) -> float:
+def _crossing(radius: Callable[[float], float], masses: NDArray, radii: NDArray) -> float:
     """The least payload with a radius of 1, by bisection between those tried."""
-    bad = np.nonzero(found >= 1)[0]
+    bad = np.nonzero(radii >= 1)[0]
     if not len(bad):
         return np.inf
     if bad[0] == 0:

@@ -71,14 +71,14 @@ def sampled_inertia(M: NDArray, rate: float, damping: float) -> SampledInertia:
 
 def reduction(arm: Arm, rate: float, designs: Mapping[str, SampledInertia]) -> str | None:
     """One sentence on designs that are softer than their bandwidth asks for, with cause and remedies."""
-    softer = {name: found for name, found in designs.items() if found.is_reduced}
+    softer = {name: design for name, design in designs.items() if design.is_reduced}
     if not softer:
         return None
-    remaining = np.min([found.remaining for found in softer.values()], axis=0)
+    remaining = np.min([design.remaining for design in softer.values()], axis=0)
     joints = [j for j in range(arm.n) if remaining[j] < REDUCED_RATIO]
     parts = ", ".join(f"'{arm.joint_names[j]}' to {remaining[j]:.0%}" for j in joints)
     has_rotors = bool((arm.trace_data("drive")[joints, DRIVE_NAMES.index("inertia")] > 0).all())
-    needed = max(found.sufficient_rate for found in softer.values())
+    needed = max(design.sufficient_rate for design in softer.values())
     return (
         f"{rate:g} Hz are too slow for gains of this bandwidth, as the least inertia of the arm along the motion is "
         f"too small for them; those of {', '.join(softer)} are lowered (joints {parts}). "

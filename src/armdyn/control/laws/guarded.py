@@ -38,11 +38,11 @@ def hold_reference(ref: Reference, state: Values, jump: Symbol, dt: Symbol) -> t
 
     It goes on if the position lies no farther than `jump` [rad or m] from what the last one and the velocity lead to.
     """
-    kept, jumped = state["q_kept"], state["jumped"]
-    near = ca.logic_all(ca.fabs(ref.q - kept) - jump - ca.fabs(ref.qd) * dt <= 0)
+    q_kept, jumped = state["q_kept"], state["jumped"]
+    near = ca.logic_all(ca.fabs(ref.q - q_kept) - jump - ca.fabs(ref.qd) * dt <= 0)
     good = ca.logic_and(_finite(ref.q, ref.qd, ref.qdd), ca.logic_or(near, jumped < 0))
-    none = ca.SX.zeros(kept.shape)
-    used = ca.if_else(good, ref.q, kept), ca.if_else(good, ref.qd, none), ca.if_else(good, ref.qdd, none)
+    none = ca.SX.zeros(q_kept.shape)
+    used = ca.if_else(good, ref.q, q_kept), ca.if_else(good, ref.qd, none), ca.if_else(good, ref.qdd, none)
     return Reference(*used, ref.channels), ca.if_else(good, 0, ca.if_else(jumped < 0, jumped, jumped + 1))
 
 
@@ -127,8 +127,8 @@ class Guarded(Wrapped):
         ref, jumped = hold_reference(ref, state, params["jump"], dt)
         tau, after = self.inner(params, state, q, qd, ref, dt)
         # No torques where they are no numbers, or once too many measurements are lost in a row.
-        seen = ca.logic_and(ca.logic_and(lost >= 0, lost <= params["patience"]), jumped >= 0)
-        use = ca.logic_and(seen, ca.fabs(tau) < np.inf)
+        measured = ca.logic_and(ca.logic_and(lost >= 0, lost <= params["patience"]), jumped >= 0)
+        use = ca.logic_and(measured, ca.fabs(tau) < np.inf)
         exerted = ca.if_else(use, within(tau, params["largest"]), 0)
         missing = ca.if_else(use, exerted - tau, 0)
         limited = ca.if_else(ca.logic_any(missing != 0), state["limited"] + 1, 0)
@@ -136,9 +136,9 @@ class Guarded(Wrapped):
         resting = self.law.after_loss(state)
         working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
         memory = {name: ca.if_else(learning, working[name], resting[name]) for name in self.law.init()}
-        own = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": ref.q, "jumped": jumped, "limited": limited}
+        supervisor = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": ref.q, "jumped": jumped, "limited": limited}
         tau, fading = self._without_measurement(params, state, exerted, q, lost, dt)
-        return tau, {**memory, **own, **fading}
+        return tau, {**memory, **supervisor, **fading}
 
     def _without_measurement(
         self, params: Values, state: Values, tau: Symbol, q: Symbol, lost: Symbol, dt: Symbol
@@ -153,6 +153,6 @@ class Guarded(Wrapped):
         gone = ca.logic_or(lost < 0, lost > params["patience"])
         if not self.ramp:
             return ca.if_else(gone, target, tau), {}
-        since, kept = ca.if_else(gone, state["fading"] + dt, 0), state["tau_kept"]
-        faded = target + ca.fmax(1 - since / self.ramp, 0) * (kept - target)
-        return ca.if_else(gone, faded, tau), {"tau_kept": ca.if_else(gone, kept, tau), "fading": since}
+        since, tau_kept = ca.if_else(gone, state["fading"] + dt, 0), state["tau_kept"]
+        faded = target + ca.fmax(1 - since / self.ramp, 0) * (tau_kept - target)
+        return ca.if_else(gone, faded, tau), {"tau_kept": ca.if_else(gone, tau_kept, tau), "fading": since}

@@ -65,8 +65,8 @@ class Integral(Wrapped):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """The integral yields to limits outside as it does to its own."""
-        kept = super().after_limits(params, before, after, short, dt)
-        return {**kept, "integral": kept["integral"] + self._yielding(params, dt) * short.torque}
+        memory = super().after_limits(params, before, after, short, dt)
+        return {**memory, "integral": memory["integral"] + self._yielding(params, dt) * short.torque}
 
     @staticmethod
     def _yielding(params: Values, dt: Any) -> Any:

@@ -134,8 +134,8 @@ class DisturbanceObserver(Wrapped):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """What was not exerted changes no momentum."""
-        kept = super().after_limits(params, before, after, short, dt)
-        return {**kept, "applied": kept["applied"] + short.torque * dt}
+        memory = super().after_limits(params, before, after, short, dt)
+        return {**memory, "applied": memory["applied"] + short.torque * dt}
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +201,8 @@ class MomentumObserver(Wrapped):
     def own_state(self) -> dict[str, NDArray]:
         """Residual, wrench, count of samples since a collision, where it was, and what the prediction needs."""
         n = self.arm.n
-        seen = {"residual": np.zeros(n), "wrench": np.zeros(6), "detected": np.zeros(1), "q_hit": np.zeros(n)}
-        return {**seen, "p_hat": np.zeros(n), "impulse": np.zeros(n), "watching": np.zeros(1)}
+        outputs = {"residual": np.zeros(n), "wrench": np.zeros(6), "detected": np.zeros(1), "q_hit": np.zeros(n)}
+        return {**outputs, "p_hat": np.zeros(n), "impulse": np.zeros(n), "watching": np.zeros(1)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -222,10 +222,16 @@ class MomentumObserver(Wrapped):
         return tau, after
 
     def _react(
-        self, params: Values, state: Values, seen: tuple[Any, Any], hit: tuple[Any, Any, Any], ref: Reference, dt: Any
+        self,
+        params: Values,
+        state: Values,
+        measured: tuple[Any, Any],
+        hit: tuple[Any, Any, Any],
+        ref: Reference,
+        dt: Any,
     ) -> tuple[Any, dict[str, Any]]:
         """Torques and the inner law's state: its own, or those of the reaction."""
-        (q, qd), (is_hit, q_hit, r) = seen, hit
+        (q, qd), (is_hit, q_hit, r) = measured, hit
         if self.reaction == "stop":
             still = ca.SX.zeros(self.arm.n)
             held = (ca.if_else(is_hit, x, y) for x, y in ((q_hit, ref.q), (still, ref.qd), (still, ref.qdd)))
@@ -240,8 +246,8 @@ class MomentumObserver(Wrapped):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """What was not exerted changes no momentum."""
-        kept = super().after_limits(params, before, after, short, dt)
-        return {**kept, "impulse": kept["impulse"] + short.torque * dt}
+        memory = super().after_limits(params, before, after, short, dt)
+        return {**memory, "impulse": memory["impulse"] + short.torque * dt}
 
 
 def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:

@@ -102,13 +102,13 @@ class PositionCommands(Law):
         # Those that are sent during a step count: their age when it begins is negative.
         step = t[1] - t[0] if len(t) > 1 else 0.0
         last = np.searchsorted(np.asarray(self.t), t + step - 1e-9, side="right") - 1
-        found = {}
+        channels = {}
         for k in range(self.waiting):
-            found[f"sent{k}"] = np.asarray(self.q)[np.maximum(last - k, 0)]
+            channels[f"sent{k}"] = np.asarray(self.q)[np.maximum(last - k, 0)]
             # The first command acts from the beginning.
             age = np.where(last >= k, t - np.asarray(self.t)[np.maximum(last - k, 0)], np.inf)
-            found[f"age{k}"] = np.minimum(age, 1e6).reshape(-1, 1)
-        return found
+            channels[f"age{k}"] = np.minimum(age, 1e6).reshape(-1, 1)
+        return channels
 
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; see `arriving_command`."""

@@ -72,9 +72,9 @@ class EstimatedVelocity(Wrapped):
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample; the measured velocity plays no role."""
         first, now = {"qd_hat": state["qd_hat"], **self.begin(q)}, self.estimate(params, state, q, dt)
-        own = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
-        tau, after = self.inner(params, state, q, own["qd_hat"], ref, dt)
-        after |= {**own, "seen": ca.SX(1), **self.remember_torque(tau)}
+        estimator = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
+        tau, after = self.inner(params, state, q, estimator["qd_hat"], ref, dt)
+        after |= {**estimator, "seen": ca.SX(1), **self.remember_torque(tau)}
         return tau, after
 
     def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
@@ -227,5 +227,5 @@ class ObservedVelocity(EstimatedVelocity):
 
     def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
         """Torques that were exerted."""
-        kept = super().after_limits(params, before, after, short, dt)
-        return {**kept, "tau_given": kept["tau_given"] + short.torque}
+        memory = super().after_limits(params, before, after, short, dt)
+        return {**memory, "tau_given": memory["tau_given"] + short.torque}

@@ -54,8 +54,8 @@ class Wrapped(Law):
     @property
     def params(self) -> dict[str, NDArray]:
         """Those of the inner law and those added."""
-        own = {k: getattr(self, k) if hasattr(self, k) else self.arm.trace_data(k) for k in self.own_shapes}
-        return {**own, **self.law.params}
+        added = {k: getattr(self, k) if hasattr(self, k) else self.arm.trace_data(k) for k in self.own_shapes}
+        return {**added, **self.law.params}
 
     @property
     def trace_sizes(self) -> Mapping[str, int]:
@@ -149,8 +149,8 @@ class FrictionFeedforward(Wrapped):
 
 def _check_positive(law: Wrapped, name: str, what: str) -> None:
     """Make a field n numbers > 0, perhaps infinite; one serves all joints, None means their largest torques."""
-    given, n = getattr(law, name), law.arm.n
-    array = as_floats(law.arm.effort_limits if given is None else given)
+    value, n = getattr(law, name), law.arm.n
+    array = as_floats(law.arm.effort_limits if value is None else value)
     if array.shape not in ((), (n,)) or not (array > 0).all():
-        raise ShapeError(f"{type(law).__name__}: {name}: expected {what} > 0, one number or {n}, got {quote(given)}")
+        raise ShapeError(f"{type(law).__name__}: {name}: expected {what} > 0, one number or {n}, got {quote(value)}")
     law._set(**{name: np.array(np.broadcast_to(array, n))})

@@ -201,5 +201,5 @@ def _changes(arm: Arm, x: Symbol, v: Symbol, a: Symbol, model: Mapping[str, Symb
     h2 = ca.jtimes(h1, ca.vertcat(X, V, A, J), ca.vertcat(V, A, J, S))
     one = ca.Function("h1", [*symbols[:4], theta, gravity], [h1])
     two = ca.Function("h2", [*symbols, theta, gravity], [h2])
-    given = model["theta"], model["gravity"]
-    return lambda j: one(x, v, a, j, *given), lambda j, s: two(x, v, a, j, s, *given)
+    parameters = model["theta"], model["gravity"]
+    return lambda j: one(x, v, a, j, *parameters), lambda j, s: two(x, v, a, j, s, *parameters)

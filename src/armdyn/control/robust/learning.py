@@ -112,8 +112,8 @@ class IterativeLearning:
         A = (A - B @ K)[:-1]
         stiffness = np.diagonal(K[:, :, :n].mean(0))
         R = np.diag((caution / np.maximum(stiffness, 1e-9 * np.abs(stiffness).max())) ** 2)
-        found = finite_horizon_lqr(A, B[:-1], self.errors_weight, R, self.errors_weight)
-        for name, value in (("regulator", found), ("loops", (A, B[:-1])), ("weight", R)):
+        regulator = finite_horizon_lqr(A, B[:-1], self.errors_weight, R, self.errors_weight)
+        for name, value in (("regulator", regulator), ("loops", (A, B[:-1])), ("weight", R)):
             object.__setattr__(self, name, value)
 
     @property

@@ -57,7 +57,7 @@ def acceleration_derivatives(
     return AccelerationDerivatives(qdd, -ca.mtimes(inverse, K), -ca.mtimes(inverse, C), inverse)
 
 
-def _differentiate(arm: Arm, q: Symbol, qd: Symbol, tau: Symbol, **given: Any) -> list[Symbol]:
+def _differentiate(arm: Arm, q: Symbol, qd: Symbol, tau: Symbol, **parameters: Any) -> list[Symbol]:
     """Accelerations and their derivatives by automatic differentiation."""
-    qdd = forward_dynamics(arm, q, qd, tau, **given)
+    qdd = forward_dynamics(arm, q, qd, tau, **parameters)
     return [qdd, *(ca.jacobian(qdd, x) for x in (q, qd, tau))]

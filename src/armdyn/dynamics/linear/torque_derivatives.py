@@ -195,9 +195,9 @@ def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueDer
     M, C, K = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n, n)
     speed = [velocity_push(x.m, x.parent) for x in crossings]
     place = [position_push(x.m, x.parent) for x in crossings]
-    for j, (own, load) in enumerate(zip(crossings, carried, strict=True)):
-        feel = Feel.of(own.m, load)
-        by_speed, by_place = load.response(speed[j]), load.position_response(own.m, place[j])
+    for j, (joint, load) in enumerate(zip(crossings, carried, strict=True)):
+        feel = Feel.of(joint.m, load)
+        by_speed, by_place = load.response(speed[j]), load.position_response(joint.m, place[j])
         for child, i in ((j, j), *ancestors(joints, j)):
             m = joints[i]
             if i != j:
@@ -280,8 +280,8 @@ def torque_second_derivatives(
         _, M, C, K = torque_derivatives(arm, x, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)
         return [*slope(M, x), *slope(C, x), *slope(K, x)]
 
-    n, found = arm.n, on_symbols(slopes, q)
-    dM, dC, dK = found[:n], found[n : 2 * n], found[2 * n :]
+    n, slopes_at = arm.n, on_symbols(slopes, q)
+    dM, dC, dK = slopes_at[:n], slopes_at[n : 2 * n], slopes_at[2 * n :]
     blocks: list[Any] = [[mirror(H) for H in dK], [H.T for H in dC], christoffel(dM), [H.T for H in dM]]
     return TorqueSecondDerivatives(*blocks)
 

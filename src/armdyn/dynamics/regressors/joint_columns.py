@@ -87,8 +87,8 @@ def joint_parameter_names(n: int, terms: tuple[str, ...]) -> list[str]:
 
 def joint_parameters(arm: Arm, terms: tuple[str, ...]) -> NDArray:
     """The arm's own parameters (N k,) of `terms` (see `joint_columns`), from its joints' friction and drives."""
-    found = [TERMS[term].values(arm) for term in check_terms(terms, "joint_parameters")]
-    return np.concatenate(found) if found else np.empty(0)
+    parameters = [TERMS[term].values(arm) for term in check_terms(terms, "joint_parameters")]
+    return np.concatenate(parameters) if parameters else np.empty(0)
 
 
 @traced(returns={"Y": "n, joints*terms"})

@@ -49,8 +49,8 @@ def closed_form(arm: Arm) -> ClosedForm | None:
     return _form(chain(arm)) if arm.is_chain else None
 
 
-def _form(seen: Chain) -> ClosedForm | None:
-    return decouple(seen) or three_parallel(seen) or as_srs(seen)
+def _form(axes: Chain) -> ClosedForm | None:
+    return decouple(axes) or three_parallel(axes) or as_srs(axes)
 
 
 class ClosedSolutions(NamedTuple):
@@ -105,19 +105,19 @@ def closed_solutions(
 
 def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> list[Symbol]:
     """Joint positions of all branches."""
-    seen = chain(arm)
-    form = _form(seen)
+    axes = chain(arm)
+    form = _form(axes)
     if form is None:
         raise ModelError(f"closed_solutions: arm '{arm.name}' has no closed form; use inverse_kinematics")
     # base E_1 ... E_n home = pose
-    displacement = ca.mtimes([inverse(seen.base), pose, inverse(seen.home)])
+    displacement = ca.mtimes([inverse(axes.base), pose, inverse(axes.home)])
     R, p = displacement[:3, :3], displacement[:3, 3]
-    reference = [place(axis, q_ref[i]) for i, axis in enumerate(seen.axes)]
+    reference = [place(axis, q_ref[i]) for i, axis in enumerate(axes.axes)]
     if isinstance(form, Swivelling):
-        found = form.solutions(R, p, reference, 0 if swivel is None else swivel)
+        solutions = form.solutions(R, p, reference, 0 if swivel is None else swivel)
     else:
-        found = form.solutions(R, p, reference)
-    return [ca.vertcat(*(at.position for at in places)) for places in found]
+        solutions = form.solutions(R, p, reference)
+    return [ca.vertcat(*(at.position for at in places)) for places in solutions]
 
 
 def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol) -> Symbol:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE_PENALTY, ClosedForm, closed_solutions
 from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Found, Settings, larger, no_limits
+from armdyn.kinematics.numeric import Settings, Solution, larger, no_limits
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.
@@ -28,7 +28,7 @@ class Solutions(NamedTuple):
 
 def solve_closed(
     arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
-) -> tuple[Found, Solutions]:
+) -> tuple[Solution, Solutions]:
     """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
     # Branches that do not exist are computed as NaN on purpose.
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -38,12 +38,12 @@ def solve_closed(
             result = closed_solutions(arm, poses, q_ref, task=settings.task)
     count = len(form.branches)
     solutions = Solutions(result.solutions[:, :count], result.within[:, :count] > 0)
-    found = Found(result.q, result.error, np.zeros(len(poses), int), result.inside > 0)
+    nearest = Solution(result.q, result.error, np.zeros(len(poses), int), result.inside > 0)
     # NaN, where no branch exists, compares as false.
-    rough = np.flatnonzero(larger(found.error) > settings.tolerance)
+    rough = np.flatnonzero(larger(nearest.error) > settings.tolerance)
     if len(rough):
-        _polish(arm, poses, q_ref, settings, rough, found, solutions)
-    return found, solutions
+        _polish(arm, poses, q_ref, settings, rough, nearest, solutions)
+    return nearest, solutions
 
 
 def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
@@ -68,7 +68,7 @@ def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, se
 
 
 def _polish(
-    arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings, rows: NDArray, found: Found, solutions: Solutions
+    arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings, rows: NDArray, nearest: Solution, solutions: Solutions
 ) -> None:
     """Correct the solutions of some poses by iteration and choose again."""
     q, pose = solutions.q[rows], poses[rows, None]
@@ -85,10 +85,10 @@ def _polish(
     cost = ((q - q_ref[rows, None]) ** 2).sum(-1)
     cost = np.where(exists, np.where(within, cost, cost + OUTSIDE_PENALTY), np.inf)
     best = (np.arange(len(rows)), cost.argmin(-1))
-    found.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
-    found.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
-    found.solved[rows] = within[best]
-    found.iterations[rows] += POLISHING_STEPS
+    nearest.q[rows] = np.where(exists[best][:, None], q[best], np.nan)
+    nearest.error[rows] = np.where(exists[best][:, None], error[best], np.nan)
+    nearest.solved[rows] = within[best]
+    nearest.iterations[rows] += POLISHING_STEPS
 
 
 def _inside(arm: Arm, q: NDArray) -> NDArray:

@@ -200,7 +200,7 @@ class AdaptiveRun(PlantRun):
             return np.concatenate([v, self._out["a"].ravel()])
 
         events = self._events(moving)
-        found = solve_ivp(
+        solution = solve_ivp(
             rates,
             (s, end),
             state,
@@ -209,18 +209,18 @@ class AdaptiveRun(PlantRun):
             rtol=tolerance,
             atol=tolerance * 1e-2,
         )
-        if found.status < 0:
-            t = self._at * self.clock.h + found.t[-1]
-            raise SimulationError(f"{method} gave up at t = {t:g} s: {found.message.rstrip('.')}")
-        state = found.y[:, -1].copy()
-        if len(found.t_events[0]):
+        if solution.status < 0:
+            t = self._at * self.clock.h + solution.t[-1]
+            raise SimulationError(f"{method} gave up at t = {t:g} s: {solution.message.rstrip('.')}")
+        state = solution.y[:, -1].copy()
+        if len(solution.t_events[0]):
             self._fill(state)
             raise Runaway(self._at)
-        for event, times in zip(events, found.t_events[1:], strict=True):
+        for event, times in zip(events, solution.t_events[1:], strict=True):
             if len(times):
                 self._direction[event.joint] = event.direction
         self._rest(state, moving)
-        return (float(found.t[-1]) if found.status == 1 else end), state
+        return (float(solution.t[-1]) if solution.status == 1 else end), state
 
     def _rest(self, state: NDArray, moving: NDArray) -> None:
         """Let joints rest that stopped, and those whose velocity passed zero by rounding at the same instant."""
@@ -236,14 +236,14 @@ class AdaptiveRun(PlantRun):
 
     def _events(self, moving: NDArray) -> list[Event]:
         """What may end a stretch: sliding joints stop, stuck ones break away."""
-        found = []
+        events = []
         for i in np.flatnonzero(self._dry).tolist():
             if self._direction[i]:
-                found.append(Event(i, 0.0, _end_at_zero(self._speed(i))))
+                events.append(Event(i, 0.0, _end_at_zero(self._speed(i))))
             else:
-                found += [Event(i, 1.0, _end_at_zero(self._margin(i, "above", moving)))]
-                found += [Event(i, -1.0, _end_at_zero(self._margin(i, "below", moving)))]
-        return found
+                events += [Event(i, 1.0, _end_at_zero(self._margin(i, "above", moving)))]
+                events += [Event(i, -1.0, _end_at_zero(self._margin(i, "below", moving)))]
+        return events
 
     def _speed(self, i: int) -> Margin:
         """The velocity of a sliding joint along its direction."""

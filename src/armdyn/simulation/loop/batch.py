@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.simulation.loop.programs import SHOWN, LawShapes, Timing, loop_rollout
+from armdyn.simulation.loop.programs import OUTPUTS, LawShapes, Timing, loop_rollout
 from armdyn.simulation.loop.record import Record, outputs_of
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
@@ -53,10 +53,10 @@ class Loop:
 
     def _constants(self, theta: NDArray) -> dict[str, NDArray]:
         """Inputs that do not change with time, (1 or lanes, 1, ...)."""
-        own = {**self.params, "period": np.full((1, 1, 1), self.schedule.clock.period)}
+        constants = {**self.params, "period": np.full((1, 1, 1), self.schedule.clock.period)}
         if self.sensing is not None and self.sensing.quantised:
-            own["resolution"] = np.array(self.resolution)[None, None]
-        return {**self.schedule.constants(theta), **own}
+            constants["resolution"] = np.array(self.resolution)[None, None]
+        return {**self.schedule.constants(theta), **constants}
 
     def inputs(self, theta: NDArray, first: int, count: int) -> dict[str, NDArray]:
         """All inputs but the state and what comes by chance, for steps from `first`.
@@ -106,19 +106,19 @@ class Draws:
 
 def run_batch(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
     """Run all rollouts."""
-    schedule, given, clock, (lanes, n) = plan.schedule, plan.given, plan.schedule.clock, plan.q0.shape
-    sensors, threads = given.sensors, given.threads or 1
+    schedule, settings, clock, (lanes, n) = plan.schedule, plan.settings, plan.schedule.clock, plan.q0.shape
+    sensors, threads = settings.sensors, settings.threads or 1
     loop = Loop(schedule, plan.controller, sensors, lanes == 1)
-    draws = Draws(None if sensors is None else Chance(sensors, n, lanes, given.seed), clock.substeps)
+    draws = Draws(None if sensors is None else Chance(sensors, n, lanes, settings.seed), clock.substeps)
     state = loop.start(plan.q0, plan.qd0, draws.first)
     theta = _rows(schedule.plant.own_theta)
     rollout = loop.rollout(theta)
     shapes = outputs_of(rollout)
-    kept = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
-    record = Record.empty(schedule, lanes, given.every, kept)
+    recorded = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
+    record = Record.empty(schedule, lanes, settings.every, recorded)
     most = min(STEPS_PER_BLOCK // lanes, STEPS_PER_BLOCK if lanes > 1 else STEPS_OF_ONE)
     count = clock.substeps * min(max(most // clock.substeps, 8), clock.samples)
-    buffers = {name: pool().empty((lanes, count + (name not in SHOWN), *shape)) for name, shape in shapes.items()}
+    buffers = {name: pool().empty((lanes, count + (name not in OUTPUTS), *shape)) for name, shape in shapes.items()}
     try:
         for span in schedule.spans():
             theta, grips = _rows(span.theta), [(_rows(before), _rows(after)) for before, after in span.grips]
@@ -128,7 +128,7 @@ def run_batch(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
                 inputs = {**loop.inputs(theta, at, steps), **draws.rows(steps)}
                 _march(rollout, inputs, state, buffers, steps, threads)
                 record.keep(at, buffers, steps)
-                state = {name: buffers[name][:, steps].copy() for name in shapes if name not in SHOWN}
+                state = {name: buffers[name][:, steps].copy() for name in shapes if name not in OUTPUTS}
                 progress(at + steps, record)
                 if not record.watch(at, buffers["qd"][:, 1 : steps + 1], buffers["tau"][:, :steps]):
                     record.complete = False
@@ -142,7 +142,7 @@ def run_batch(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
             **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()},
         }
         _march(rollout, inputs, state, buffers, 1, threads)
-        state |= {name: buffers[name][:, 0].copy() for name in shapes if name in SHOWN}
+        state |= {name: buffers[name][:, 0].copy() for name in shapes if name in OUTPUTS}
     record.finish(clock.steps, state)
     return record
 
@@ -163,7 +163,7 @@ def _march(
     """Advance all rollouts by some steps, from `state` through `buffers`."""
     outputs = {}
     for name, buffer in buffers.items():
-        if name in SHOWN:
+        if name in OUTPUTS:
             outputs[name] = buffer[:, :steps]
             continue
         buffer[:, 0] = state[name]

@@ -21,23 +21,23 @@ def make_reference(
     """The reference as a function of times (T,), and the duration of the run."""
     if not callable(reference):
         return _set_point(reference, n), _require(duration, "a position to hold has no duration of its own")
-    own = getattr(reference, "duration", None)
+    natural = getattr(reference, "duration", None)
     if duration is None:
-        duration = _require(own, "the reference has no duration of its own")
-    elif own is not None and is_number(duration) and duration > own * (1 + 1e-9) and not hold:
+        duration = _require(natural, "the reference has no duration of its own")
+    elif natural is not None and is_number(duration) and duration > natural * (1 + 1e-9) and not hold:
         raise ShapeError(
-            f"simulate: the reference ends at {own:g} s, before the run of {duration:g} s; "
+            f"simulate: the reference ends at {natural:g} s, before the run of {duration:g} s; "
             "shorten the run, or let the reference rest at its end with hold=True"
         )
 
     def motion(t: NDArray) -> JointMotion:
-        found = reference(t if own is None else np.minimum(t, own))
-        rows = [np.asarray(x, float) for x in found] if isinstance(found, Iterable) else []
+        sample = reference(t if natural is None else np.minimum(t, natural))
+        rows = [np.asarray(x, float) for x in sample] if isinstance(sample, Iterable) else []
         if len(rows) != 3 or any(x.shape != (len(t), n) for x in rows):
-            shapes = ", ".join(str(x.shape) for x in rows) or quote(found)
+            shapes = ", ".join(str(x.shape) for x in rows) or quote(sample)
             raise ShapeError(f"simulate: expected a reference with q, qd, qdd of shape (T, {n}), got {shapes}")
-        if own is not None:
-            over = t > own * (1 + 1e-9)
+        if natural is not None:
+            over = t > natural * (1 + 1e-9)
             if over.any():
                 rows[1:] = [np.where(over[:, None], 0.0, x) for x in rows[1:]]
         if not all(np.isfinite(x).all() for x in rows):

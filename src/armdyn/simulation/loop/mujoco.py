@@ -63,10 +63,10 @@ def to_mjcf(
     parent, T = world, arm.base_pose
     for joint, link, spring in zip(arm.joints, arm.links, rows, strict=True):
         elastic, name = bool(np.isfinite(spring[0])), joint.name
-        own, rotor = _numbers(joint, friction, drive, elastic, elastic and friction_at_motor)
+        attributes, rotor = _numbers(joint, friction, drive, elastic, elastic and friction_at_motor)
         parent = body_element(parent, link.name, T @ joint.before @ joint.after)
         T = np.eye(4)
-        joint_element(parent, joint, own)
+        joint_element(parent, joint, attributes)
         SubElement(parent, "inertial", inertial_attributes(_thicken(link.inertia)))
         if elastic:
             behind = SubElement(world, "body")
@@ -178,14 +178,14 @@ class MujocoRun(PlantRun):
 
     def period(self) -> None:
         """All steps of one period."""
-        told = self._mujoco.get_mju_user_warning()
+        handler = self._mujoco.get_mju_user_warning()
         self._mujoco.set_mju_user_warning(_silent)  # else MuJoCo writes a file about a run that bursts
         try:
             for _ in range(self.clock.substeps):
                 self._advance(self._at)
                 self._at += 1
         finally:
-            self._mujoco.set_mju_user_warning(told)
+            self._mujoco.set_mju_user_warning(handler)
 
     def _advance(self, k: int) -> None:
         data, n = self._data, self.plant.arm.n

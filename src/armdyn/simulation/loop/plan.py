@@ -58,32 +58,32 @@ class Plan:
     q0: NDArray  # (lanes, n)
     qd0: NDArray
     batch: tuple[int, ...]
-    given: Settings  # with a seed and a number of threads
+    settings: Settings  # with a seed and a number of threads
     accuracy: Accuracy | None  # of adaptive steps
     compiled: bool  # the whole loop in one kernel
     notes: tuple[str, ...]  # known before the run
     remarks: tuple[str, ...]  # the same, not worth a warning
 
 
-def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settings) -> Plan:
+def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Settings) -> Plan:
     """Check the parts of a run and lay it out in time."""
     plant = Plant(plant) if isinstance(plant, Arm) else plant
-    accuracy = None if given.tolerance is None else make_accuracy(given.tolerance, given.solver)
-    _check_parts(plant, controller, given.sensors, accuracy)
-    schedule, desired, remarks = _lay_out(plant, reference, given, accuracy)
-    _check_every(given.every, schedule.clock.samples)
+    accuracy = None if settings.tolerance is None else make_accuracy(settings.tolerance, settings.solver)
+    _check_parts(plant, controller, settings.sensors, accuracy)
+    schedule, desired, remarks = _lay_out(plant, reference, settings, accuracy)
+    _check_every(settings.every, schedule.clock.samples)
     law = controller if isinstance(controller, Law) else None
     if law is not None:
         schedule = schedule.for_law(law)
-    (q0, qd0), batch = _start(schedule, law, given.q0, given.qd0)
+    (q0, qd0), batch = _start(schedule, law, settings.q0, settings.qd0)
     if plant.constraint is not None:
         check_start(plant.arm, plant.constraint, q0, qd0)
     springs = plant.kind.elastic or plant.kind.surfaces or plant.kind.stops
-    if given.substeps is not None and accuracy is None and springs:
+    if settings.substeps is not None and accuracy is None and springs:
         check_step(plant, q0[:1], schedule.clock.h)
     _check_inertia(plant, q0)
-    threads = default_threads() if given.threads is None else check_threads(given.threads)
-    compiled = law is not None and given.native and accuracy is None and plant.engine == "armdyn"
+    threads = default_threads() if settings.threads is None else check_threads(settings.threads)
+    compiled = law is not None and settings.native and accuracy is None and plant.engine == "armdyn"
     if not compiled and batch:
         raise ShapeError(
             "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
@@ -91,20 +91,20 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, given: Settin
         )
     _check_senses(law, plant, compiled)
     notes = [*plant.left_out, *_late_changes(schedule)]
-    if given.check and law is not None and (trouble := expected_instability(schedule, law, given.sensors)):
+    if settings.check and law is not None and (trouble := expected_instability(schedule, law, settings.sensors)):
         notes.append(trouble)
-    seed = int(np.random.SeedSequence().generate_state(1)[0]) if given.seed is None else given.seed
-    given = replace(given, seed=seed, threads=threads)
-    return Plan(schedule, controller, desired, q0, qd0, batch, given, accuracy, compiled, tuple(notes), remarks)
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if settings.seed is None else settings.seed
+    settings = replace(settings, seed=seed, threads=threads)
+    return Plan(schedule, controller, desired, q0, qd0, batch, settings, accuracy, compiled, tuple(notes), remarks)
 
 
 def _lay_out(
-    plant: Plant, reference: Any, given: Settings, accuracy: Accuracy | None
+    plant: Plant, reference: Any, settings: Settings, accuracy: Accuracy | None
 ) -> tuple[Schedule, JointMotion, tuple[str, ...]]:
     """The run in time, its reference at all steps and after the last, and what is to be told about it."""
-    motion, duration = make_reference(reference, given.duration, given.hold, plant.arm.n)
-    clock = make_clock(given.rate, duration, given.substeps, given.delay)
-    if given.substeps is None and accuracy is None:
+    motion, duration = make_reference(reference, settings.duration, settings.hold, plant.arm.n)
+    clock = make_clock(settings.rate, duration, settings.substeps, settings.delay)
+    if settings.substeps is None and accuracy is None:
         clock = clock.finer(substeps_for(plant, some_poses(motion, duration), clock.h))
     desired = motion(np.arange(clock.steps + 1) * clock.h)
     along, last = (JointMotion(*(rows[part] for rows in desired)) for part in (slice(-1), slice(-1, None)))
@@ -165,11 +165,11 @@ def _check_every(every: Any, samples: int) -> None:
 def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
     """Initial positions and velocities (lanes, n), and the batch's shape."""
     n = schedule.plant.arm.n
-    own = {"q0": schedule.motion.q[0], "qd0": schedule.motion.qd[0]}
-    given = {"q0": q0, "qd0": qd0}
+    defaults = {"q0": schedule.motion.q[0], "qd0": schedule.motion.qd[0]}
+    initial = {"q0": q0, "qd0": qd0}
     values = {}
-    for name, value in given.items():
-        values[name] = own[name] if value is None else as_floats(value)
+    for name, value in initial.items():
+        values[name] = defaults[name] if value is None else as_floats(value)
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
             raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {quote(value)}")
     shapes = {name: value.shape[:-1] for name, value in values.items()}

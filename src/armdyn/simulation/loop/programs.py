@@ -27,8 +27,8 @@ from armdyn.trace.symbols import ca
 
 Shapes = dict[str, tuple[int, ...]]
 # Outputs that are not fed back: torques, and what the controller saw through its sensors.
-SEEN = ("seen.q", "seen.qd")
-SHOWN = frozenset(("tau", "contact", "multipliers", *SEEN))
+MEASURED = ("measured.q", "measured.qd")
+OUTPUTS = frozenset(("tau", "contact", "multipliers", *MEASURED))
 
 
 class Timing(NamedTuple):
@@ -115,15 +115,15 @@ def loop_program(
     """One step of controller and plant."""
     n = plant.arm.n
     plant_state, plant_data = plant_shapes(plant, kind)
-    own = {**plant_state, **_prefix("law", shapes.state)}
+    state = {**plant_state, **_prefix("law", shapes.state)}
     seen_state, seen_data = ({}, {}) if sensing is None else sensor_shapes(sensing, n)
-    own |= seen_state
+    state |= seen_state
     if timing.held:
-        own["command"] = (n,)
+        state["command"] = (n,)
     if timing.delayed:
-        own["pending"] = (n,)
+        state["pending"] = (n,)
     inputs = {
-        **own,
+        **state,
         **plant_data,
         **seen_data,
         "period": (1,),
@@ -138,22 +138,24 @@ def loop_program(
         q, qd, qdd = (values["ref"][k, :].T for k in range(3))
         ref = Reference(q, qd, qdd, _strip_prefix("channel", values))
         params = _strip_prefix("param", values)
-        q_seen, qd_seen, seen = _sense(kind, sensing, values)
+        q_seen, qd_seen, readings = _sense(kind, sensing, values)
         step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
         if kind.wrist:
-            felt = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
-            ref = ref._replace(channels={**ref.channels, "wrench": felt})
+            wrench = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
+            ref = ref._replace(channels={**ref.channels, "wrench": wrench})
         if "links" in law.senses:
             links = ca.vertcat(values["q"], values["qd"])
             ref = ref._replace(channels={**ref.channels, "links": links})
         u, after = _answer(law, shapes.state, (params, memory, q_seen, qd_seen, ref, values["period"]))
-        memory, after = ({**_prefix("law", a), **_prefix("sensor", b)} for a, b in ((memory, before), (after, seen)))
-        command, kept = _hold(timing, values, u, memory, after)
+        memory, after = (
+            {**_prefix("law", a), **_prefix("sensor", b)} for a, b in ((memory, before), (after, readings))
+        )
+        command, held = _hold(timing, values, u, memory, after)
         moved = step.advance({name: values[name] for name in plant_state}, command)
-        return {**moved, **kept, **dict(zip(SEEN, (q_seen, qd_seen), strict=True))}
+        return {**moved, **held, **dict(zip(MEASURED, (q_seen, qd_seen), strict=True))}
 
-    shown = {**exerted_shapes(plant, kind), **({} if sensing is None else dict.fromkeys(SEEN, (n,)))}
-    return program_of("loop", inputs, {**own, **shown}, formula)
+    outputs = {**exerted_shapes(plant, kind), **({} if sensing is None else dict.fromkeys(MEASURED, (n,)))}
+    return program_of("loop", inputs, {**state, **outputs}, formula)
 
 
 def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapping[str, Any]]:
@@ -199,15 +201,15 @@ def _hold(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after:
     if not timing.held:
         return u, after
     sample, apply = values["flags"][0] > 0.5, values["flags"][1] > 0.5
-    kept = {name: ca.if_else(sample, after[name], memory[name]) for name in after}
+    held = {name: ca.if_else(sample, after[name], memory[name]) for name in after}
     if timing.delayed:
         # A delay of a whole period applies the last command as the next is being computed.
         arriving = values["pending"]
-        kept["pending"] = ca.if_else(sample, u, values["pending"])
+        held["pending"] = ca.if_else(sample, u, values["pending"])
     else:
         arriving = u
-    kept["command"] = ca.if_else(apply, arriving, values["command"])
-    return kept["command"], kept
+    held["command"] = ca.if_else(apply, arriving, values["command"])
+    return held["command"], held
 
 
 def program_of(name: str, inputs: Shapes, outputs: Shapes, formula: Any) -> Program:
@@ -268,10 +270,10 @@ def loop_rollout(
 
     if law.is_known:
         return keyed_rollout(key, program, shared, single)
-    kept, whole = _users.setdefault(law, {}), (*key, shared, single, _backend())
-    if whole not in kept:
-        kept[whole] = make_rollout(program, shared, None, single)
-    return kept[whole]
+    rollouts, whole = _users.setdefault(law, {}), (*key, shared, single, _backend())
+    if whole not in rollouts:
+        rollouts[whole] = make_rollout(program, shared, None, single)
+    return rollouts[whole]
 
 
 def _backend() -> str:

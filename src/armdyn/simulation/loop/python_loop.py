@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
-from armdyn.simulation.loop.programs import SEEN, SHOWN, Shapes, plant_rollout
+from armdyn.simulation.loop.programs import MEASURED, OUTPUTS, Shapes, plant_rollout
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Record, Runaway, outputs_of
 from armdyn.simulation.loop.schedule import Schedule, Span
 from armdyn.simulation.sensing import Instruments
@@ -31,7 +31,7 @@ class PlantRun(ABC):
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray, shapes: Shapes) -> None:
         self.schedule, self.plant, self.clock, self.kind = schedule, schedule.plant, schedule.clock, schedule.plant.kind
         steps, self.shapes = self.clock.steps, dict(shapes)
-        self.states = tuple(name for name in shapes if name not in SHOWN)
+        self.states = tuple(name for name in shapes if name not in OUTPUTS)
         self.rows = {name: np.empty((1, steps + (name in self.states), *shape)) for name, shape in shapes.items()}
         self.command = np.zeros((1, steps, self.plant.arm.n))
         self.start = self.plant.start(q0, qd0)
@@ -76,21 +76,21 @@ class NativeRun(PlantRun):
 
 def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
     """Run one rollout with a controller that is called at every sample."""
-    schedule, clock, sensors = plan.schedule, plan.schedule.clock, plan.given.sensors
+    schedule, clock, sensors = plan.schedule, plan.schedule.clock, plan.settings.sensors
     run, n = _make_run(plan), schedule.plant.arm.n
     instruments = None
     if sensors is not None:
-        instruments = Instruments(sensors, clock.period, clock.samples, n, plan.given.seed)
-        run.shapes |= dict.fromkeys(SEEN, (n,))
-        run.rows |= {name: np.empty((1, clock.steps, n)) for name in SEEN}
-    record = Record.empty(schedule, 1, plan.given.every, run.shapes)
-    steps, kept, fault = 0, 0, None
+        instruments = Instruments(sensors, clock.period, clock.samples, n, plan.settings.seed)
+        run.shapes |= dict.fromkeys(MEASURED, (n,))
+        run.rows |= {name: np.empty((1, clock.steps, n)) for name in MEASURED}
+    record = Record.empty(schedule, 1, plan.settings.every, run.shapes)
+    steps, recorded, fault = 0, 0, None
     ends: dict[str, NDArray] = {}
     try:
         for done in _samples(schedule, run, plan.controller, instruments, ends):
             steps = done * clock.substeps
             if done % SAMPLES_BETWEEN_LOOKS == 0:
-                kept = _keep(record, run.rows, kept, steps)
+                recorded = _keep(record, run.rows, recorded, steps)
                 progress(steps, record)
     except KeyboardInterrupt:
         record.stop(f"interrupted at t = {steps * clock.h:.4g} s")
@@ -100,7 +100,7 @@ def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
         fault = error
     if steps:
         record.watch(0, run.rows["qd"][:, 1 : steps + 1], run.rows["tau"][:, :steps])
-        _keep(record, run.rows, kept, steps)
+        _keep(record, run.rows, recorded, steps)
     diverged = record.diverged_step[0] >= 0
     record.complete = steps == clock.steps and not diverged
     if fault is not None and not diverged:  # else it is the divergence that the controller could not answer
@@ -142,17 +142,17 @@ def _samples(
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
     spans = {span.first: span for span in schedule.spans()}
     call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
-    seen, velocities = _encoders(run), run.rows["qd"][0]
+    encoders, velocities = _encoders(run), run.rows["qd"][0]
     for k in range(schedule.clock.samples):
         at = k * m
         if at in spans:
             run.carry(spans[at])
         if k % SAMPLES_BETWEEN_LOOKS == 0 and not np.abs(velocities[at]).max() < RUNAWAY_VELOCITY:
             return
-        q, qd = seen(at)
+        q, qd = encoders(at)
         if instruments is not None:
             q, qd = instruments.read(q, qd)
-            run.rows[SEEN[0]][0, at], run.rows[SEEN[1]][0, at] = q, qd
+            run.rows[MEASURED[0]][0, at], run.rows[MEASURED[1]][0, at] = q, qd
         u = call(k, q, qd)
         if u.shape != old.shape or not np.isfinite(u).all():
             _complain(schedule, k, u)
@@ -164,10 +164,10 @@ def _samples(
         yield k + 1
     if schedule.end is None:
         return
-    q, qd = seen(schedule.clock.steps)
+    q, qd = encoders(schedule.clock.steps)
     if instruments is not None:
         q, qd = instruments.read(q, qd)
-        ends |= {SEEN[0]: q, SEEN[1]: qd}
+        ends |= {MEASURED[0]: q, MEASURED[1]: qd}
     try:
         u = call(schedule.clock.samples, q, qd)
     except SimulationError:  # a user's function need not answer after its run

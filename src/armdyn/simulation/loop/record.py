@@ -102,7 +102,7 @@ class Record:
 
     def divergence(self, h: float, joint_names: Sequence[str]) -> list[str]:
         """A sentence about the first run that diverged, and one about the first whose torques were no numbers."""
-        stopped, found = self.diverged_step >= 0, []
+        stopped, messages = self.diverged_step >= 0, []
         for bad, what in (
             (stopped & ~self.faulty, "diverged, first at t = {t:.4g} s in joint '{joint}'"),
             (stopped & self.faulty, "ended: the controller gave no finite torque for joint '{joint}' at t = {t:.4g} s"),
@@ -111,8 +111,8 @@ class Record:
                 lane = np.flatnonzero(bad)[np.argmin(self.diverged_step[bad])]
                 t, joint = self.diverged_step[lane] * h, joint_names[self.diverged_joint[lane]]
                 who = f"{bad.sum()} of {len(bad)} runs" if len(bad) > 1 else "the run"
-                found.append(f"{who} {what.format(t=t, joint=joint)}")
-        return found
+                messages.append(f"{who} {what.format(t=t, joint=joint)}")
+        return messages
 
 
 def _fastest(qd: NDArray) -> int:

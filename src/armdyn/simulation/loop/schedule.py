@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import is_number, is_whole
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, quote
-from armdyn.simulation.loop.programs import SHOWN, Timing
+from armdyn.simulation.loop.programs import OUTPUTS, Timing
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
 from armdyn.simulation.plant.plant import Kind, Plant
@@ -101,7 +101,7 @@ class Span(NamedTuple):
 
     def seize(self, plant: Plant, rows: Mapping[str, NDArray]) -> None:
         """Let the blows act on the state of a single run, rows (1, steps, ...) by name."""
-        state = {name: row[0, self.first] for name, row in rows.items() if name not in SHOWN}
+        state = {name: row[0, self.first] for name, row in rows.items() if name not in OUTPUTS}
         for name, value in plant.grip(state, self.grips).items():
             state[name][...] = value
 
@@ -149,7 +149,7 @@ class Schedule:
     @cached_property
     def disturbances(self) -> dict[str, NDArray]:
         """Wrench and base motion at the three instants of every step, (1, steps, 3, ...), without copies."""
-        kind, found = self.plant.kind, {}
+        kind, disturbances = self.plant.kind, {}
         t = np.arange(2 * self.clock.steps + 1) * (self.clock.h / 2)
         for name, wanted, rows in (
             ("wrench", kind.wrench, self.plant.wrenches),
@@ -159,8 +159,8 @@ class Schedule:
                 halves = np.ascontiguousarray(rows(t))
                 step = halves.strides[0]
                 shape = (1, self.clock.steps, 3, *halves.shape[1:])
-                found[name] = as_strided(halves, shape, (0, 2 * step, *halves.strides), writeable=False)
-        return found
+                disturbances[name] = as_strided(halves, shape, (0, 2 * step, *halves.strides), writeable=False)
+        return disturbances
 
     def constants(self, theta: NDArray) -> dict[str, NDArray]:
         """The plant's other data, each (1 or lanes, 1, ...); `theta` is (1 or lanes, 10 n)."""
@@ -172,17 +172,17 @@ class Schedule:
 
     def spans(self) -> Iterator[Span]:
         """The run in stretches of constant payload."""
-        own = self.plant.own_theta
-        load, first = np.zeros(own.shape[-1]), 0
+        theta = self.plant.own_theta
+        load, first = np.zeros(theta.shape[-1]), 0
         grips: list[tuple[NDArray, NDArray]] = []
         for change in self.plant.changes:
             at = min(self.sample_of(change), self.clock.samples) * self.clock.substeps
             if at > first:
-                yield Span(first, at, own + load, tuple(grips))
+                yield Span(first, at, theta + load, tuple(grips))
                 first, grips = at, []
             before = load
             load = np.zeros_like(load) if isinstance(change, Drop) else load + added_parameters(self.plant.arm, change)
             if isinstance(change, PickUp) and change.at_rest:
-                grips.append((own + before, own + load))
+                grips.append((theta + before, theta + load))
         if first < self.clock.steps:
-            yield Span(first, self.clock.steps, own + load, tuple(grips))
+            yield Span(first, self.clock.steps, theta + load, tuple(grips))

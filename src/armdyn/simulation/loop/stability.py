@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law
 from armdyn.simulation.loop.batch import Loop
 from armdyn.simulation.loop.desired import scatter
-from armdyn.simulation.loop.programs import SHOWN, sensor_shapes
+from armdyn.simulation.loop.programs import OUTPUTS, sensor_shapes
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensors import Sensors
 
@@ -81,7 +81,7 @@ class Period:
         self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n)[:1].copy()
         self.rollout = self.loop.rollout(self.theta)
         self.shapes = {port.name: port.shape for port in self.rollout.outputs}
-        self.states = [name for name in self.shapes if name not in SHOWN | {"direction"}]
+        self.states = [name for name in self.shapes if name not in OUTPUTS | {"direction"}]
 
     def size(self, states: list[str]) -> int:
         """Number of entries of some parts of the state."""
@@ -121,8 +121,8 @@ class Period:
         start = self.loop.start(schedule.motion.q[at], _sliding(schedule.motion.qd[at]))
         inputs, outputs = _inputs(self.loop, self.theta, at, 2 * k), {}
         for name, shape in self.shapes.items():
-            rows = np.empty((points * 2 * k, schedule.clock.substeps + (name not in SHOWN), *shape))
-            if name in SHOWN:
+            rows = np.empty((points * 2 * k, schedule.clock.substeps + (name not in OUTPUTS), *shape))
+            if name in OUTPUTS:
                 outputs[name] = rows
             else:
                 inputs[name], outputs[name] = rows[:, :-1], rows[:, 1:]
@@ -148,22 +148,22 @@ def _instants(schedule: Schedule, directions: int) -> NDArray:
 
 def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, NDArray]:
     """All inputs but the state, those that change with time frozen at the points."""
-    schedule, found = loop.schedule, {}
+    schedule, inputs = loop.schedule, {}
     for name, rows in loop.inputs(theta, 0, schedule.clock.steps).items():
         if name == "flags":
-            found[name] = schedule.clock.flags(schedule.clock.substeps, schedule.clock.substeps)
+            inputs[name] = schedule.clock.flags(schedule.clock.substeps, schedule.clock.substeps)
         elif rows.shape[1] == schedule.clock.steps and rows.shape[1] > 1:
-            found[name] = np.ascontiguousarray(np.repeat(rows[0, at], repeats, axis=0)[:, None])
+            inputs[name] = np.ascontiguousarray(np.repeat(rows[0, at], repeats, axis=0)[:, None])
         else:
-            found[name] = rows
-    found["ref"] = found["ref"].copy()
-    found["ref"][..., 1, :] = _sliding(found["ref"][..., 1, :])
+            inputs[name] = rows
+    inputs["ref"] = inputs["ref"].copy()
+    inputs["ref"][..., 1, :] = _sliding(inputs["ref"][..., 1, :])
     if loop.sensing is not None:  # what comes by chance stays away
         by_chance = sensor_shapes(loop.sensing, schedule.plant.arm.n)[1].items()
-        found |= {name: np.zeros((1, 1, *shape)) for name, shape in by_chance if name != "resolution"}
-    if "limit" in found:
-        found["limit"][:] = np.inf  # a saturated drive has no gain, which says nothing about small errors
-    return found
+        inputs |= {name: np.zeros((1, 1, *shape)) for name, shape in by_chance if name != "resolution"}
+    if "limit" in inputs:
+        inputs["limit"][:] = np.inf  # a saturated drive has no gain, which says nothing about small errors
+    return inputs
 
 
 def _sliding(qd: NDArray) -> NDArray:
@@ -177,16 +177,16 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None
     period, names = schedule.clock.period, schedule.plant.arm.joint_names
-    found = period_map(schedule, law, sensors)
-    if (np.log(found.radius) <= LEAST_GROWTH * period).all():
+    growth = period_map(schedule, law, sensors)
+    if (np.log(growth.radius) <= LEAST_GROWTH * period).all():
         return None
-    own = np.min(
+    plant_growth = np.min(
         [by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER_RATE_FACTORS], axis=0
     )
-    to_blame = np.log(found.radius) > 1.5 * np.maximum(own, 0.0) + LEAST_GROWTH * period
+    to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + LEAST_GROWTH * period
     if not to_blame.any():
         return None
-    radius, t, joint = found.worst()
+    radius, t, joint = growth.worst()
     return (
         f"the loop is unstable at {1 / period:g} Hz: near the reference at t = {t:.3g} s an error of joint "
         f"'{names[joint]}' grows {radius:.3g}-fold each sample; raise the rate, lower the gains of that joint, "

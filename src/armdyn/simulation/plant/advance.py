@@ -163,11 +163,11 @@ class Step(NamedTuple):
         forces = [force for force, _ in self.contacts(q, qd)]
         places = [data["points"][k, :].T for k in range(len(forces))]
         outside = wrench_at_tip(self.arm, q, list(zip(self.kind.touching, places, forces, strict=True)))
-        shown = ca.vertcat(ca.mtimes(R.T, outside[:3]), ca.mtimes(R.T, outside[3:]))
+        reading = ca.vertcat(ca.mtimes(R.T, outside[:3]), ca.mtimes(R.T, outside[3:]))
         if self.kind.wrench:
-            shown = shown + data["wrench"][0, :].T
+            reading = reading + data["wrench"][0, :].T
         tool = ca.vertcat(data["wrist"], ca.SX.zeros(6))
-        return shown + free_reading(tool, R, data["gravity"])
+        return reading + free_reading(tool, R, data["gravity"])
 
     def touch(self, q: Symbol, qd: Symbol) -> Symbol:
         """Joint torques (n,) of contacts and end stops."""

@@ -62,10 +62,10 @@ class Contact:
     points: Mapping[str, tuple[int | None, ArrayLike]] = field(default_factory=lambda: {"tip": (None, (0, 0, 0))})
 
     def __post_init__(self) -> None:
-        found = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
-        if not found or not all(isinstance(x, Box | HalfSpace | Sphere) for x in found):
+        obstacles = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
+        if not obstacles or not all(isinstance(x, Box | HalfSpace | Sphere) for x in obstacles):
             raise ModelError(f"Contact: expected half-spaces, boxes or spheres, got {quote(self.obstacles)}")
-        object.__setattr__(self, "obstacles", found)
+        object.__setattr__(self, "obstacles", obstacles)
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
             if not is_number(value) or value < 0 or (least and value == 0):
@@ -80,7 +80,7 @@ class Contact:
 
     def links(self, arm: Arm) -> tuple[int, ...]:
         """The link of each point, -1 for the tip."""
-        found = []
+        links = []
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
                 raise ModelError(f"Contact: point '{name}': expected three coordinates, got {quote(point)}")
@@ -88,8 +88,8 @@ class Contact:
                 raise ModelError(
                     f"Contact: point '{name}': expected a link from 0 to {arm.n - 1} or None, got {link!r}"
                 )
-            found.append(TIP if link is None else link)
-        return tuple(found)
+            links.append(TIP if link is None else link)
+        return tuple(links)
 
     @property
     def places(self) -> NDArray:
@@ -180,7 +180,7 @@ def contact_forces(
     arm: Arm, kinds: tuple[str, ...], links: tuple[int, ...], surfaces: Symbol, points: Symbol, q: Symbol, qd: Symbol
 ) -> list[tuple[Symbol, Symbol]]:
     """For every point the force on it (3,), in base axes, and the Jacobian (3, n) of its position."""
-    found = []
+    forces = []
     for k, link in enumerate(links):
         place, where = points[k, :].T, None if link == TIP else link
         J = jacobian(arm, q, place, link=where)[:3, :]
@@ -189,8 +189,8 @@ def contact_forces(
         force = ca.SX.zeros(3)
         for s, kind in enumerate(kinds):
             force = force + surface_force(kind, surfaces[s, :].T, p, v)
-        found.append((force, J))
-    return found
+        forces.append((force, J))
+    return forces
 
 
 def place_of(arm: Arm, q: Symbol, place: Symbol, link: int) -> Symbol:

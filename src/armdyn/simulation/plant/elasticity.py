@@ -132,13 +132,13 @@ def spring_torque(stretch: Symbol, rate: Symbol, spring: Symbol, plays: bool) ->
 def at_encoders(elastic: tuple[int, ...], links: Any, rotors: Any) -> Any:
     """What motor encoders see, for arrays (..., n), (..., e) and symbols alike: rotors where joints are elastic."""
     if not isinstance(links, np.ndarray):
-        seen = ca.SX(links)
+        positions = ca.SX(links)
         for k, i in enumerate(elastic):
-            seen[i] = rotors[k]
-        return seen
-    seen = links.copy()
-    seen[..., elastic] = rotors
-    return seen
+            positions[i] = rotors[k]
+        return positions
+    positions = links.copy()
+    positions[..., elastic] = rotors
+    return positions
 
 
 # -- what is known beforehand ----------------------------------------------------------------------------------

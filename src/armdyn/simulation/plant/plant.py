@@ -322,13 +322,13 @@ class Plant:
     @property
     def batches(self) -> dict[str, tuple[int, ...]]:
         """Batch axes of all that may have some, by name."""
-        found = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
-        found["plant.friction_data"] = self.own_friction.shape[:-2]
-        found["plant.drive_data"] = self.own_drive.shape[:-2]
+        shapes = {"plant.theta": self.own_theta.shape[:-1], "plant.motor_lag": np.shape(self.motor_lag)[:-1]}
+        shapes["plant.friction_data"] = self.own_friction.shape[:-2]
+        shapes["plant.drive_data"] = self.own_drive.shape[:-2]
         if self.servo is not None:
-            found["plant.servo"] = self.servo.rows(self.arm.n).shape[:-2]
+            shapes["plant.servo"] = self.servo.rows(self.arm.n).shape[:-2]
         limits = {name: np.shape(getattr(self, name))[:-1] for name in ("saturation", "current_limit")}
-        return {**found, **{f"plant.{name}": shape for name, shape in limits.items()}}
+        return {**shapes, **{f"plant.{name}": shape for name, shape in limits.items()}}
 
     def start(self, q: NDArray, qd: NDArray) -> dict[str, NDArray]:
         """The state of the plant's formula at rest but for positions and velocities (n,) or (lanes, n)."""

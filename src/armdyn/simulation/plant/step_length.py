@@ -35,7 +35,7 @@ class Fastest(NamedTuple):
 
 def fastest(plant: Plant, q: NDArray) -> Fastest:
     """Of the poses q (P, n) and some runs of a batch."""
-    found = Fastest(0.0, 0, False)
+    mode = Fastest(0.0, 0, False)
     arm, kind = plant.arm, plant.kind
     for theta, friction, rows in _lanes(plant):
         D, K = _resistance(plant, friction if plant.friction else 0 * friction, rows)
@@ -50,11 +50,11 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
             M[:, arm.n + k, arm.n + k] = rows[i, DRIVE_NAMES.index("inertia")]
         damping, stiffness = _largest(M, D), _largest(M, K)
         rate = (damping.value + np.sqrt(damping.value**2 + 4 * stiffness.value)) / 2
-        if rate > found.rate:
+        if rate > mode.rate:
             springs = bool(stiffness.value > damping.value**2)
             x = (stiffness if springs else damping).coordinate
-            found = Fastest(float(rate), x if x < arm.n else kind.elastic[x - arm.n], springs)
-    return found
+            mode = Fastest(float(rate), x if x < arm.n else kind.elastic[x - arm.n], springs)
+    return mode
 
 
 def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
@@ -64,14 +64,14 @@ def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
 
 def check_step(plant: Plant, q: NDArray, h: float) -> None:
     """Complain about springs that are too fast for steps of h [s]."""
-    found = fastest(plant, q)
+    mode = fastest(plant, q)
     touched = plant.contact is not None or bool(plant.stops)
-    if (found.springs or touched) and found.rate * h > LARGEST_STEP_TIMES_RATE:
-        name = plant.arm.joint_names[found.joint]
+    if (mode.springs or touched) and mode.rate * h > LARGEST_STEP_TIMES_RATE:
+        name = plant.arm.joint_names[mode.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(
-            f"simulate: {what} of joint '{name}' moves at {found.rate:.3g} rad/s, too fast for steps of "
-            f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(found.rate * h))} times or more, with "
+            f"simulate: {what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of "
+            f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(mode.rate * h))} times or more, with "
             "substeps=, or leave it out to have them chosen"
         )
 

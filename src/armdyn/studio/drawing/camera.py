@@ -33,22 +33,22 @@ def first_view(room: Room, links: NDArray, aspect: float = 1.0) -> View:
     """A view of the whole arm with links (n, 4, 4) in a picture of some width over height."""
     r = room.extent
     # Between the base, about which the arm moves, and where it is now.
-    shown = links[:, :3, 3]
-    look_at = (2 * room.centre + (shown.min(0) + shown.max(0)) / 2) / 3 + 0.1 * r * room.up
+    origins = links[:, :3, 3]
+    look_at = (2 * room.centre + (origins.min(0) + origins.max(0)) / 2) / 3 + 0.1 * r * room.up
     far = max(1.0, NARROW_ASPECT_RATIO / max(aspect, 0.1))
     return View(look_at + far * r * _direction(room), look_at, room.up)
 
 
 def _direction(room: Room) -> NDArray:
     """Where the camera stands: not above a ceiling, nor behind a wall, which would hide the arm."""
-    seen = pose_along(room.up, room.centre)[:3, :3] @ VIEW_DIRECTION
+    direction = pose_along(room.up, room.centre)[:3, :3] @ VIEW_DIRECTION
     if room.mount is None:
-        return np.asarray(seen)
-    height = float(seen @ room.up)
+        return np.asarray(direction)
+    height = float(direction @ room.up)
     if room.mount @ room.up < -STEEPEST_FLOOR_COSINE:
-        return np.asarray(seen + (LOW_VIEW - height) * room.up)
+        return np.asarray(direction + (LOW_VIEW - height) * room.up)
     ahead = room.mount - (room.mount @ room.up) * room.up
     ahead /= np.linalg.norm(ahead)
-    level = np.linalg.norm(seen - height * room.up)
+    level = np.linalg.norm(direction - height * room.up)
     side = np.cross(room.up, ahead)
     return np.asarray(height * room.up + level * (np.cos(WALL_ANGLE_RAD) * ahead + np.sin(WALL_ANGLE_RAD) * side))

@@ -26,8 +26,8 @@ class Ellipsoid(NamedTuple):
 
 def ellipsoids(arm: Arm) -> list[Ellipsoid]:
     """One for every link with known mass; massless links and impossible centres are left out."""
-    found = [(i + 1, link.inertia) for i, link in enumerate(arm.links)]
-    return [ellipsoid(i, inertia) for i, inertia in found if inertia.is_known and inertia.mass > 0]
+    inertias = [(i + 1, link.inertia) for i, link in enumerate(arm.links)]
+    return [ellipsoid(i, inertia) for i, inertia in inertias if inertia.is_known and inertia.mass > 0]
 
 
 def ellipsoid(link: int, inertia: Inertia) -> Ellipsoid:

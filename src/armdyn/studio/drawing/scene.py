@@ -107,13 +107,13 @@ class ArmScene:
             centres.append(self.scene.add_icosphere(f"{place}/com{suffix}", 0.014 * self.room.extent, dot, **pose))
 
     def _show_inertia(self) -> None:
-        shown = self._shown
-        set_visible(self.ellipsoids, shown["ellipsoids"])
-        set_visible(self.centres, shown["centres"])
+        visible = self._shown
+        set_visible(self.ellipsoids, visible["ellipsoids"])
+        set_visible(self.centres, visible["centres"])
         for node in self.before:
-            node.visible = shown["before"] and shown["centres" if "/com" in node.name else "ellipsoids"]
+            node.visible = visible["before"] and visible["centres" if "/com" in node.name else "ellipsoids"]
         # Bodies would hide what is inside them.
-        inside = shown["ellipsoids"] or shown["centres"]
+        inside = visible["ellipsoids"] or visible["centres"]
         for body in self.bodies:
             body.opacity = GHOST_OPACITY if inside else None
 

@@ -25,8 +25,8 @@ class Subject:
     def shapes(self) -> list[Shape | MeshShape]:
         """What the URDF shows; simple bodies for the links of which it shows nothing."""
         drawn = [] if self.visuals is None else self.visuals.shapes
-        shown = {shape.link for shape in drawn}
-        return [*drawn, *(shape for shape in arm_shapes(self.arm) if shape.link not in shown)]
+        links = {shape.link for shape in drawn}
+        return [*drawn, *(shape for shape in arm_shapes(self.arm) if shape.link not in links)]
 
     @cached_property
     def room(self) -> Room:

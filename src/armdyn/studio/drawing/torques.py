@@ -54,8 +54,8 @@ class TorqueBars:
         described = nothing if state.arm is state.described else _torques(state.described_loaded, moment)[1]
         measured = nothing if moment.measured is None else moment.measured
         # Without limits the scale grows with what was seen, so that no bar ever leaves its track.
-        seen = np.fmax.reduce([np.abs(gravity), np.abs(total), np.abs(measured)])
-        self._usual = np.fmax(self._usual, np.where(np.isnan(seen), 0.0, seen))
+        largest = np.fmax.reduce([np.abs(gravity), np.abs(total), np.abs(measured)])
+        self._usual = np.fmax(self._usual, np.where(np.isnan(largest), 0.0, largest))
         scales = np.where(np.isfinite(self.limits) & (self.limits > 0), self.limits, self._usual)
         columns = zip(arm.joints, gravity, total, measured, self.limits, scales, described, strict=True)
         return [

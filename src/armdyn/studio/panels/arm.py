@@ -26,7 +26,7 @@ class ArmPanel:
         with gui.add_folder("From a file", expand_by_default=False):
             self.base = gui.add_text("Base link", "", hint="First link of the chain; empty: the root")
             self.tip = gui.add_text("Tip link", "", hint="Last link of the chain; empty: the only one there is")
-            self.choice = FileChoice(page, "Open an arm", KINDS, self.open, page.kept)
+            self.choice = FileChoice(page, "Open an arm", KINDS, self.open, page.uploads)
         gui.add_html(about_html(subject))
 
     def open(self, path: Path) -> None:

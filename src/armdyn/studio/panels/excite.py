@@ -86,15 +86,15 @@ class ExcitePanel:
         report(0.0, "Preparing the search ...")
 
         def progress(standing: Standing) -> None:
-            found = f", best condition number {standing.best:.1f}" if np.isfinite(standing.best) else ""
+            best = f", best condition number {standing.best:.1f}" if np.isfinite(standing.best) else ""
             try:
-                report(standing.elapsed / budget, f"Searches through: {standing.starts}{found}")
+                report(standing.elapsed / budget, f"Searches through: {standing.starts}{best}")
             except Cancelled:
                 raise KeyboardInterrupt from None  # how `excite` is told to return the best so far
             if descent.add(standing):
                 self.plot.draw("Condition number", *descent.curves(budget))
 
-        found = excite(
+        excitation = excite(
             state.arm, float(self.duration.value), max_acceleration=self.acceleration.value,
             max_velocity=self.velocity.value, harmonics=int(self.harmonics.value), time_budget=budget,
             floor=state.floor if self.off_plane.value else False, self_collision=self.apart.value,
@@ -103,13 +103,13 @@ class ExcitePanel:
         )  # fmt: skip
         if self.page.closed:
             return
-        self.job.say("Stopped early: the best so far is shown." if found.interrupted else "")
-        motion = from_trajectory("exciting motion", found.trajectory, state.arm)
-        self.page.player.load(motion, excitation=found)
+        self.job.say("Stopped early: the best so far is shown." if excitation.interrupted else "")
+        motion = from_trajectory("exciting motion", excitation.trajectory, state.arm)
+        self.page.player.load(motion, excitation=excitation)
         self.page.player.play()
 
 
-def result_html(found: Excitation) -> str:
+def result_html(excitation: Excitation) -> str:
     """The condition number, what holds at all times, and what was not checked."""
-    told = f"Condition number {found.condition:.1f} (up to {GOOD_CONDITION:g} is good)."
-    return "".join(map(note_html, (told, *found.guarantee_summary)))
+    condition = f"Condition number {excitation.condition:.1f} (up to {GOOD_CONDITION:g} is good)."
+    return "".join(map(note_html, (condition, *excitation.guarantee_summary)))

@@ -73,8 +73,8 @@ class LogPanel:
             upload = self.page.folder in path.parents
             self.load(uploaded_log(self.reading, path, arm) if upload else self.reading.read(path, arm))
         except ArmdynError as error:
-            found = ", ".join(columns_of(path, arm)[:60])
-            remedy = f" Its columns are: {found}. Say what they mean under 'Units and columns'." if found else ""
+            columns = ", ".join(columns_of(path, arm)[:60])
+            remedy = f" Its columns are: {columns}. Say what they mean under 'Units and columns'." if columns else ""
             self.about.content = note_html(f"{error}.{remedy}")
             raise
 

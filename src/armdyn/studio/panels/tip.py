@@ -66,8 +66,8 @@ class TipHandle:
     def _pull(self, pose: tuple[Any, Any]) -> None:
         state = self.page.state
         try:
-            found = reach_for(state.arm, *pose, state.moment.q, bool(self.turn.value))
-            state.rest_at(found.q)
-            self.status.content = "" if found.success else note_html(f"Handle: {found.message}.")
+            solution = reach_for(state.arm, *pose, state.moment.q, bool(self.turn.value))
+            state.rest_at(solution.q)
+            self.status.content = "" if solution.success else note_html(f"Handle: {solution.message}.")
         except Exception as error:
             self.status.content = note_html(sentence(error))
