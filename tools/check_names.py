@@ -36,7 +36,7 @@ PENDING = {
         Belief Bodies Body Bound Bounds Candidate Chain Column Comparison Data Descent Equations Estimate Finding Found
         Gains Information Law Minimum Motion Payload Piece Poses Progress Reach Reading Record Row Rows Samples Schedule
         Settings Shortfall Source Stage Standing State Step Store Study Subject System Table Timing TipMotion Track Turn
-        Twist Unknowns""",
+        Twist Unknowns Constraint Loop Rule""",
 }
 
 
