@@ -154,7 +154,7 @@ def _run(plan: Plan, log: RunFile | None, out: Path | None, report: Path | None)
 
 def _most_rows(plan: Plan) -> int:
     """Of the log of a run: sensors may show samples twice."""
-    sensors = plan.given.sensors
+    sensors = plan.settings.sensors
     return (1 + (sensors is not None and sensors.doubled > 0)) * (plan.schedule.clock.samples + 1)
 
 
