@@ -81,6 +81,7 @@ from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.laws.wrapped import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.real_time import run_law as run_law
 from armdyn.control.robust.elastic import ElasticDamping as ElasticDamping
 from armdyn.control.robust.elastic import ElasticLinearisation as ElasticLinearisation
 from armdyn.control.robust.elastic import ElasticPD as ElasticPD
@@ -237,6 +238,7 @@ from armdyn.model.mechanism import Frame as Frame
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.model.preprocessing import Preprocessing as Preprocessing
+from armdyn.model.tool_data import tool_data as tool_data
 from armdyn.report.modes import plot_modes as plot_modes
 from armdyn.report.registry import report as report
 from armdyn.report.run import plot_run as plot_run
@@ -274,6 +276,7 @@ from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.scenarios import compare_scenarios as compare_scenarios
 from armdyn.simulation.sensors import Sensors as Sensors
 from armdyn.simulation.simulate import simulate as simulate
+from armdyn.simulation.simulated_robot import SimulatedRobot as SimulatedRobot
 from armdyn.spatial.inertia import Inertia as Inertia
 from armdyn.study.run import run_study as run_study
 from armdyn.study.spec import read_study as read_study

@@ -35,6 +35,7 @@ export(
         "laws.velocity": "FilteredDerivative KalmanVelocity ObservedVelocity",
         "laws.wrapped": "FrictionFeedforward",
         "protocol": "Law Reference",
+        "real_time": "run_law",
         "robust.elastic": "ElasticDamping ElasticLinearisation ElasticPD",
         "robust.learning": "IterativeLearning Learnt",
         "robust.path_scaling": "PathScaling",

@@ -51,6 +51,7 @@ from armdyn.control.laws.velocity import ObservedVelocity as ObservedVelocity
 from armdyn.control.laws.wrapped import FrictionFeedforward as FrictionFeedforward
 from armdyn.control.protocol import Law as Law
 from armdyn.control.protocol import Reference as Reference
+from armdyn.control.real_time import run_law as run_law
 from armdyn.control.robust.elastic import ElasticDamping as ElasticDamping
 from armdyn.control.robust.elastic import ElasticLinearisation as ElasticLinearisation
 from armdyn.control.robust.elastic import ElasticPD as ElasticPD
@@ -144,6 +145,7 @@ __all__ = [
     "retuned",
     "robustness",
     "ros2_package",
+    "run_law",
     "super_twisting",
     "traced_step",
 ]

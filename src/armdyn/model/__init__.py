@@ -13,5 +13,6 @@ export(
         "mechanism": "Frame",
         "pinocchio_bridge": "from_pinocchio to_pinocchio",
         "preprocessing": "Preprocessing",
+        "tool_data": "tool_data",
     },
 )

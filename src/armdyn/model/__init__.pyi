@@ -15,6 +15,7 @@ from armdyn.model.mechanism import Frame as Frame
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.model.preprocessing import Preprocessing as Preprocessing
+from armdyn.model.tool_data import tool_data as tool_data
 
 __all__ = [
     "Arm",
@@ -32,4 +33,5 @@ __all__ = [
     "from_pinocchio",
     "load",
     "to_pinocchio",
+    "tool_data",
 ]

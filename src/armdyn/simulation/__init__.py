@@ -21,5 +21,6 @@ export(
         "scenarios": "compare_scenarios",
         "sensors": "Sensors",
         "simulate": "simulate",
+        "simulated_robot": "SimulatedRobot",
     },
 )

@@ -23,6 +23,7 @@ from armdyn.simulation.result import SimulationResult as SimulationResult
 from armdyn.simulation.scenarios import compare_scenarios as compare_scenarios
 from armdyn.simulation.sensors import Sensors as Sensors
 from armdyn.simulation.simulate import simulate as simulate
+from armdyn.simulation.simulated_robot import SimulatedRobot as SimulatedRobot
 
 __all__ = [
     "Comparison",
@@ -36,6 +37,7 @@ __all__ = [
     "PositionServo",
     "Readings",
     "Sensors",
+    "SimulatedRobot",
     "SimulationResult",
     "Sway",
     "WristSensor",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -20,6 +20,10 @@ def payload(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write the arm with its payload: .urdf or .toml.")
     ] = None,
+    format: Annotated[
+        Literal["franka", "ur", "kuka"] | None,
+        typer.Option(help="Also print it as a controller takes it; the arm's tip must be the flange."),
+    ] = None,
     *,
     options: LogOptions,
     down: Down = None,
@@ -29,6 +33,7 @@ def payload(
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
     from armdyn.identification.payload import identify_payload
+    from armdyn.model.tool_data import tool_data
 
     require_folders(model=out)
     reject_swapped(arm, [log])
@@ -44,6 +49,8 @@ def payload(
 
         findings = [advice(known, finding, measured) for finding in found.findings]
         judged = {"verdict": found.verdict, "findings": findings}
+        if format is not None:
+            judged["tool_data"] = tool_data(found.mass, found.com, found.inertia, format)
         print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
         return
     print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
@@ -53,3 +60,5 @@ def payload(
     told = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
     print("inertia " + "\n        ".join(told) + " kg m² about the centre")
     print(f"relative torque error {found.rel_error:.2%}: {found.verdict}")
+    if format is not None:
+        print(tool_data(found.mass, found.com, found.inertia, format))
