@@ -36,7 +36,8 @@ def test_ur_has_the_moments_in_its_order():
     text = tool_data(1.25, COM, tensor(1), "ur")
     mass, *rest = numbers(text)
     xx, yy, zz, xy, xz, yz = rest[3:]
-    assert text.startswith("set_target_payload(") and mass == 1.25
+    assert text.startswith("set_target_payload(")
+    assert mass == 1.25
     np.testing.assert_allclose([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], tensor(1), rtol=1e-5, atol=1e-9)
 
 
@@ -46,7 +47,7 @@ def test_kuka_has_principal_axes_by_angles_about_z_y_x(seed):
     axes = Rotation.from_euler("ZYX", [a, b, c], degrees=True).as_matrix()
     assert mass == 1.25
     np.testing.assert_allclose([x, y, z], 1000 * COM)
-    np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor(seed), atol=2e-6)  # printed to 1e-6 and 0.001 deg
+    np.testing.assert_allclose(axes @ np.diag(moments) @ axes.T, tensor(seed), atol=2e-6)  # printed to 1e-6
 
 
 def test_bad_input_is_named():
