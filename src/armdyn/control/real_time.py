@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
 from armdyn.control.laws.guarded import Guarded
-from armdyn.control.protocol import Law, Reference, nested_laws
+from armdyn.control.protocol import Law, Reference, Values, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.errors import ArmdynError, quote
 from armdyn.files import write_arrays, write_whole
@@ -151,9 +151,10 @@ class _Loop:
     def run(self, max_missed: int, n_rows: int) -> LoopRecord:
         n, law = self.law.arm.n, self.law
         rows = _Ring(min(n_rows, self.n_periods), n)
-        state, params, period = law.init(), law.params, 1 / self.rate
+        params, period, rest = law.params, 1 / self.rate, np.zeros(n)
+        state: Values = law.init()
         # The first step compiles or loads a kernel: before the clock starts, and without a robot.
-        law.step(law.arm, params, state, *np.zeros((2, n)), self._reference(0), period)
+        law.step(law.arm, params, state, rest, rest, self._reference(0), period)
         outcome, error, n_missed, k = Outcome.COMPLETED, None, 0, 0
         collecting = gc.isenabled()
         gc.disable()
@@ -185,7 +186,7 @@ class _Loop:
             self.robot.stop()
             if collecting:
                 gc.enable()
-        return LoopRecord(outcome, self.rate, rows.count, n_missed, *rows.arrays(), error=error)
+        return LoopRecord(outcome, self.rate, rows.count, n_missed, **rows.arrays(), error=error)
 
     def _reference(self, k: int) -> Reference:
         q, qd, qdd = (rows[k] for rows in self.motion)
@@ -197,20 +198,21 @@ class _Ring:
 
     def __init__(self, n_rows: int, n: int) -> None:
         self.count = 0
-        self._columns = [np.zeros((n_rows, *shape)) for shape in (*[()] * 3, *[(n,)] * 4)]
+        scalars = {name: np.zeros(n_rows) for name in ("t", "lateness", "computing")}
+        self._columns = scalars | {name: np.zeros((n_rows, n)) for name in ("q", "qd", "tau", "q_ref")}
 
     def add(self, *row: Any) -> None:
         """Write one row over the oldest."""
-        place = self.count % len(self._columns[0])
-        for column, value in zip(self._columns, row, strict=True):
+        place = self.count % len(self._columns["t"])
+        for column, value in zip(self._columns.values(), row, strict=True):
             column[place] = value
         self.count += 1
 
-    def arrays(self) -> list[NDArray]:
-        """The columns, the oldest row first."""
-        size = len(self._columns[0])
+    def arrays(self) -> dict[str, NDArray]:
+        """The columns by name, the oldest row first."""
+        size = len(self._columns["t"])
         order = np.arange(max(self.count - size, 0), self.count) % size
-        return [column[order] for column in self._columns]
+        return {name: column[order] for name, column in self._columns.items()}
 
 
 def _wait_until(moment: float) -> None:

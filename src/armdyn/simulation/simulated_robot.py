@@ -45,15 +45,16 @@ class SimulatedRobot:
     ) -> None:
         plan = make_plan(plant, lambda t, q, qd, ref: 0 * q, q0, Settings(duration=duration, rate=rate, check=False))
         self._run = NativeRun(plan.schedule, plan.q0[0], plan.qd0[0])
-        self._layout, self._clock, self._begin, self._periods = plan.schedule.clock, clock, None, 0
+        self._layout, self._clock, self._periods = plan.schedule.clock, clock, 0
+        self._begin: float | None = None
         self._tau = np.zeros(plan.schedule.plant.arm.n)
         self.stopped = False
 
     def read(self) -> tuple[NDArray, NDArray]:
         """Positions and velocities now, each (n,)."""
         now = self._clock()
-        self._begin = now if self._begin is None else self._begin
-        self._advance(int((now - self._begin) / self._layout.period + 1e-6))
+        begin = self._begin = now if self._begin is None else self._begin
+        self._advance(int((now - begin) / self._layout.period + 1e-6))
         step = self._periods * self._layout.substeps
         return self._run.rows["q"][0, step].copy(), self._run.rows["qd"][0, step].copy()
 
