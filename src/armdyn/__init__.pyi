@@ -194,6 +194,7 @@ from armdyn.dynamics.regressors.split import linear_parameters as linear_paramet
 from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters
 from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
+from armdyn.dynamics.regressors.wrench import wrench_columns as wrench_columns
 from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.errors import ArmdynWarning as ArmdynWarning
 from armdyn.identification.drive_gains import DriveGains as DriveGains
@@ -211,6 +212,7 @@ from armdyn.identification.motion.differentiate import differentiate as differen
 from armdyn.identification.payload import identify_payload as identify_payload
 from armdyn.identification.springs import Springs as Springs
 from armdyn.identification.springs import identify_springs as identify_springs
+from armdyn.identification.wrench import subtract_wrench as subtract_wrench
 from armdyn.kinematics.closed.form import closed_form as closed_form
 from armdyn.kinematics.closed.srs import swivel_angle as swivel_angle
 from armdyn.kinematics.forward import forward_kinematics as forward_kinematics

@@ -44,5 +44,6 @@ export(
         "regressors.regressor": "forward_dynamics_regressor regressor",
         "regressors.regressor16": "regressor16 theta16",
         "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
+        "regressors.wrench": "wrench_columns",
     },
 )

@@ -91,6 +91,7 @@ from armdyn.dynamics.regressors.split import linear_parameters as linear_paramet
 from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters
 from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
+from armdyn.dynamics.regressors.wrench import wrench_columns as wrench_columns
 
 __all__ = [
     "BaseParameters",
@@ -184,4 +185,5 @@ __all__ = [
     "unknown_mass",
     "unknown_parameters",
     "unknown_payload",
+    "wrench_columns",
 ]

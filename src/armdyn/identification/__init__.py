@@ -17,6 +17,7 @@ export(
         "motion.differentiate": "differentiate",
         "payload": "identify_payload",
         "springs": "identify_springs Springs",
+        "wrench": "subtract_wrench",
     },
     rooms="estimators",
 )

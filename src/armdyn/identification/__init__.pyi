@@ -16,6 +16,7 @@ from armdyn.identification.motion.differentiate import differentiate as differen
 from armdyn.identification.payload import identify_payload as identify_payload
 from armdyn.identification.springs import Springs as Springs
 from armdyn.identification.springs import identify_springs as identify_springs
+from armdyn.identification.wrench import subtract_wrench as subtract_wrench
 
 __all__ = [
     "DriveGains",
@@ -33,5 +34,6 @@ __all__ = [
     "identify_payload",
     "identify_springs",
     "read_log",
+    "subtract_wrench",
     "validate",
 ]

@@ -126,3 +126,37 @@ def test_mistakes_are_named(arm):
         linear_parameters(arm, np.ones((40, 2)), np.zeros(40))
     with pytest.raises(ShapeError, match=r"expected phi of shape \(\.\.\., 1\)"):
         unknown_parameters(arm, ["m1"]).theta([1, 2])
+
+
+@pytest.mark.parametrize("axis", "xyz")
+def test_reduced_payloads_are_lu_and_mengs_six_parameters(arm, state, axis):
+    """(50), (51): m, m p, m p² and three moments about the centre, through the sixteen-parameter regressor."""
+    k, m, p, moments = "xyz".index(axis), 0.8, 0.15, np.array([0.02, 0.03, 0.04])
+    split = unknown_payload(arm, shape="principal", axis=axis)
+    assert split.names == ("m of load", f"m{axis} of load", "Ixx of load", "Iyy of load", "Izz of load")
+    about_tip = moments + m * p**2 * (np.arange(3) != k)
+    Y, tau = split.regressor(*state)
+    ours = Y @ np.array([m, m * p, *about_tip]) + tau
+    body = Inertia.from_com(m, p * np.eye(3)[k], np.diag(moments))
+    sixteen = armdyn.regressor16(arm, *state, load=True) @ armdyn.theta16(arm, load=body)
+    np.testing.assert_allclose(ours, sixteen, **CLOSE)
+
+
+def test_unknown_shapes_of_payloads_are_rejected(arm):
+    with pytest.raises(ArmdynError, match="unknown shape 'bar'"):
+        unknown_payload(arm, shape="bar")
+    with pytest.raises(ArmdynError, match="unknown axis 'w'"):
+        unknown_payload(arm, shape="principal", axis="w")
+
+
+def test_a_wrench_on_the_tip_is_part_of_what_is_known(arm, state):
+    wrench, (q, qd, v) = np.array([3.0, -2.0, 5.0, 0.4, 0.1, -0.3]), state
+    split = unknown_parameters(arm, ["link3"])
+    touched = armdyn.inverse_dynamics(arm, *state, wrench=wrench)
+    W = armdyn.wrench_columns(arm, q)
+    np.testing.assert_allclose(armdyn.regressor(arm, *state) @ arm.theta + W @ wrench, touched, **CLOSE)
+    Y, tau = split.regressor(*state, wrench=wrench)
+    np.testing.assert_allclose(Y @ split.phi + tau, touched, **CLOSE)
+    Y, tau = split.adaptive_regressor(q, qd, v, q, wrench=wrench)
+    expected = armdyn.adaptive_regressor(arm, q, qd, v, q) @ arm.theta + W @ wrench
+    np.testing.assert_allclose(Y @ split.phi + tau, expected, **CLOSE)

@@ -16,7 +16,7 @@ from armdyn.dynamics.regressors.regressor import AccelerationField, regressor_ma
 from armdyn.kinematics.dependents import coordinate_torques, joint_rates
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import A, Gravity, Q, Qd, Theta, V
+from armdyn.model.quantities import A, Gravity, Q, Qd, Theta, TipWrench, V
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
@@ -67,7 +67,8 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
     Returns
     -------
     Y
-        Columns in the order of `arm.theta`; linear in (v, a) apart from gravity.
+        Columns in the order of `arm.theta`; linear in (v, a) apart from gravity. A wrench on the tip adds
+        `wrench_columns(arm, q) @ wrench`.
 
     References
     ----------
@@ -79,7 +80,9 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
 
 
 @traced(returns={"tau": "n"})
-def adaptive_torque(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, gravity: Gravity = None) -> Array:
+def adaptive_torque(
+    arm: Arm, q: Q, qd: Qd, v: V, a: A, wrench: TipWrench = None, *, theta: Theta = None, gravity: Gravity = None
+) -> Array:
     """The torques M(q) a + C(q, qd) v + g(q) themselves, with the Christoffel matrix C, in one recursion.
 
     Parameters
@@ -92,9 +95,9 @@ def adaptive_torque(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, 
     Returns
     -------
     tau
-        `adaptive_regressor(...) @ theta`, from a tenth of the operations.
+        `adaptive_regressor(...) @ theta`, and `wrench_columns(arm, q) @ wrench`, from a tenth of the operations.
     """
     joints, (qd, v, a) = motions(arm, q), (joint_rates(arm, x) for x in (qd, v, a))
     fields = polarised_fields(joints, qd, v, a, gravity)
     wrenches = [field.wrench(link_theta(theta, i)) for i, field in enumerate(fields)]
-    return coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, None))))
+    return coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip_wrench(arm, wrench))))

@@ -115,7 +115,8 @@ def regressor_matrix(joints: list[Motion], rows: Iterable[Callable[[Twist], Symb
 def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> Array:
     """Torque regressor: `inverse_dynamics(arm, q, qd, qdd) = Y @ arm.theta`.
 
-    The rigid arm only: `full_regressor` appends columns of friction, rotors, springs and offsets.
+    The rigid arm only: `full_regressor` appends columns of friction, rotors, springs and offsets. A wrench on the tip
+    adds `wrench_columns(arm, q) @ wrench`.
 
     Returns
     -------

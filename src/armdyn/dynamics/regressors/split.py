@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, adaptive_torque
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, check_choice
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, Theta, V
+from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, Theta, TipWrench, V
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.trace.formula import Array, Vector, ca, traced
@@ -62,11 +62,11 @@ class Split:
         return self.theta_known + values @ self.S.T
 
     def regressor(self, q: Any, qd: Any, qdd: Any, **options: Any) -> Any:
-        """`Y` (..., n, u) and `tau` (..., n) with inverse_dynamics = Y @ phi + tau."""
+        """`Y` (..., n, u) and `tau` (..., n) with inverse_dynamics = Y @ phi + tau; a `wrench=` is in tau."""
         return split_regressor(self, q, qd, qdd, **options)
 
     def adaptive_regressor(self, q: Any, qd: Any, v: Any, a: Any, **options: Any) -> Any:
-        """`Y` (..., n, u) and `tau` (..., n) with M a + C v + g = Y @ phi + tau."""
+        """`Y` (..., n, u) and `tau` (..., n) with M a + C v + g = Y @ phi + tau; a `wrench=` is in tau."""
         return split_adaptive_regressor(self, q, qd, v, a, **options)
 
     def __and__(self, other: Split) -> Split:
@@ -114,7 +114,7 @@ class SplitRegressor(NamedTuple):
 
 @traced()
 def split_regressor(
-    split: Split, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None
+    split: Split, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, *, theta: Theta = None, gravity: Gravity = None
 ) -> SplitRegressor:
     """Regressor of the unknown parameters and torque of the known ones.
 
@@ -133,12 +133,12 @@ def split_regressor(
     Lu and Meng (1993), equations (3)-(5), (15)-(18).
     """
     Y = ca.mtimes(regressor(split.arm, q, qd, qdd, gravity=gravity), ca.sparsify(ca.DM(split.S)))
-    return SplitRegressor(Y, inverse_dynamics(split.arm, q, qd, qdd, theta=theta, gravity=gravity))
+    return SplitRegressor(Y, inverse_dynamics(split.arm, q, qd, qdd, wrench=wrench, theta=theta, gravity=gravity))
 
 
 @traced()
 def split_adaptive_regressor(
-    split: Split, q: Q, qd: Qd, v: V, a: A, *, theta: Theta = None, gravity: Gravity = None
+    split: Split, q: Q, qd: Qd, v: V, a: A, wrench: TipWrench = None, *, theta: Theta = None, gravity: Gravity = None
 ) -> SplitRegressor:
     """Slotine-Li regressor of the unknown parameters and torque of the known ones.
 
@@ -155,7 +155,7 @@ def split_adaptive_regressor(
         `M a + C v + g = Y @ phi + tau`.
     """
     Y = ca.mtimes(adaptive_regressor(split.arm, q, qd, v, a, gravity=gravity), ca.sparsify(ca.DM(split.S)))
-    return SplitRegressor(Y, adaptive_torque(split.arm, q, qd, v, a, theta=theta, gravity=gravity))
+    return SplitRegressor(Y, adaptive_torque(split.arm, q, qd, v, a, wrench=wrench, theta=theta, gravity=gravity))
 
 
 # -- ways to split -----------------------------------------------------------------------------------------
@@ -250,10 +250,27 @@ def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: flo
     return Split(arm, (name,), column[:, None], arm.theta - mass * column, np.array([float(mass)]))
 
 
-def unknown_payload(arm: Arm) -> Split:
-    """Ten unknowns: the parameters of a load, about the tip in tip axes; the arm itself is known."""
-    units = [Inertia(unit).moved(arm.tool_pose).theta for unit in np.eye(inertial.SIZE)]
-    S = np.zeros((inertial.SIZE * arm.n, inertial.SIZE))
-    S[-inertial.SIZE :] = np.column_stack(units)
-    names = tuple(f"{name} of load" for name in inertial.NAMES)
-    return Split(arm, names, S, arm.theta, np.zeros(inertial.SIZE))
+def unknown_payload(arm: Arm, shape: str = "any", axis: str = "x") -> Split:
+    """Unknown parameters of a load, about the tip in tip axes; the arm itself is known.
+
+    Parameters
+    ----------
+    arm : Arm
+    shape : {"any", "principal"}
+        All ten parameters; or those of a body whose principal axes are parallel to the tip's and whose centre lies on
+        one of them: mass, one first moment and three moments of inertia.
+    axis : {"x", "y", "z"}
+        On which axis of the tip the centre of a "principal" body lies.
+
+    References
+    ----------
+    Lu and Meng (1993), equations (50)-(59). Their six parameters m, m p, m p², Ixx, Iyy, Izz are about the centre;
+    m p² acts as much inertia about the other two axes, so that five about the tip's origin are independent.
+    """
+    check_choice("unknown_payload", "shape", shape, ("any", "principal"))
+    check_choice("unknown_payload", "axis", axis, "xyz")
+    kept = inertial.NAMES if shape == "any" else ("m", f"m{axis}", "Ixx", "Iyy", "Izz")
+    units = [Inertia(np.eye(inertial.SIZE)[inertial.NAMES.index(name)]).moved(arm.tool_pose).theta for name in kept]
+    S = np.zeros((inertial.SIZE * arm.n_joints, len(kept)))
+    S[inertial.entries(arm.tip_index)] = np.column_stack(units)
+    return Split(arm, tuple(f"{name} of load" for name in kept), S, arm.theta, np.zeros(len(kept)))

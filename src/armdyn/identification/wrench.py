@@ -1,0 +1,45 @@
+"""Logs of arms that touch something while a wrist sensor, or a known force, tells how hard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.dynamics.regressors.wrench import wrench_columns
+from armdyn.errors import DataError
+from armdyn.identification.logs.log import Log
+from armdyn.model.arm import Arm
+
+
+def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike) -> Log:
+    """Return the log of the same motion without a measured wrench on the tip, for `identify`.
+
+    A wrist sensor's reading includes weight and inertia of what it carries: the arm that is then identified ends at the
+    sensor, and its tip (`arm.with_tool`) must be where the sensor measures, in its axes.
+
+    Parameters
+    ----------
+    log : Log
+    arm : Arm
+        Geometry suffices.
+    wrench : array_like, shape (6,) or (N, 6)
+        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m]: constant, or one of each sample.
+
+    References
+    ----------
+    Lu and Meng (1993), section IV-B.
+    """
+    w = np.asarray(wrench, float)
+    if w.shape not in ((6,), (len(log), 6)) or not np.isfinite(w).all():
+        raise DataError(
+            f"subtract_wrench: expected finite [force, moment] of shape (6,) or ({len(log)}, 6), got {w.shape}; give "
+            "one row for each sample of the log"
+        )
+    if arm.n != log.n:
+        raise DataError(f"subtract_wrench: the log has {log.n} joints, arm '{arm.name}' has {arm.n}; give its own arm")
+    torque = np.einsum("nij,nj->ni", wrench_columns(arm, log.q), np.broadcast_to(w, (len(log), 6)))
+    largest = float(np.linalg.norm(w[..., :3], axis=-1).max())
+    note = f"Torques of a wrench on the tip, of up to {largest:.3g} N, are subtracted."
+    return replace(log, tau=log.tau - torque, notes=(*log.notes, note))
