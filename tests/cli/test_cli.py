@@ -238,3 +238,19 @@ def test_names_are_whole_in_tables_of_any_width(capsys, monkeypatch):
     assert any(names[0] in line for line in lines)
     assert names[1] in "".join(line.split()[0] for line in lines[3:] if line.strip())
     assert "…" not in "".join(lines)
+
+
+def test_errors_are_json_where_results_would_be(cli):
+    failed = cli("info", "absent.urdf", "--json", code=1)
+    assert json.loads(failed.stdout)["error"]["kind"] == "ReadError"
+    assert "absent.urdf" in json.loads(failed.stdout)["error"]["message"]
+    assert failed.stderr.startswith("armdyn: absent.urdf")
+    wrong = cli("info", "--json", code=2)
+    assert json.loads(wrong.stdout)["error"]["message"] == "Missing argument 'ARM'."
+    assert cli("info", "absent.urdf", code=1).stdout == ""
+
+
+def test_help_groups_commands(cli):
+    text = cli("--help").stdout
+    places = [text.index(f"{group}:") for group in ("Look", "Identify", "Control and simulate", "Export", "Machine and reproductions")]
+    assert places == sorted(places)

@@ -123,7 +123,7 @@ def test_each_explains_itself(name):
 def test_the_list_of_commands_fits_a_terminal():
     text = run("--help").stdout
     assert all(f" {name} " in text and about["short"] in text for name, about in ABOUT.items())
-    assert "..." not in text.split("Commands:")[1]
+    assert "..." not in text.split("Look:")[1]
 
 
 # What makes an example short, or leaves out what has tests of its own.

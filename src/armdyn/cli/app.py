@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from armdyn.cli.interrupts import INTERRUPTED, leave, watching
 from armdyn.cli.resolve import take_xacro_options
@@ -27,7 +28,8 @@ ABOUT = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encodi
 PLACES = {name: f"armdyn.cli.{about['module']}" for name, about in ABOUT.items()}
 NAMES = tuple(ABOUT)
 
-DEBUG = "--debug"
+DEBUG, JSON = "--debug", "--json"
+WRONG_USAGE = 2  # exit code
 # What messages say in Python -> what it is called on the command line.
 PYTHON = (
     (r"columns=\{(.*?\])\}", lambda found: _column_options(found[1])),
@@ -70,10 +72,23 @@ def command(name: str) -> Callable[..., None]:
     return found
 
 
+class CommandGroups(TyperGroup):
+    """The program whose help lists commands by what they are for."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write a section for every group of commands."""
+        width = max(map(len, NAMES))
+        for group in dict.fromkeys(about["group"] for about in ABOUT.values()):
+            rows = [(f"{name:{width}}", about["short"]) for name, about in ABOUT.items() if about["group"] == group]
+            with formatter.section(group):
+                formatter.write_dl(rows)
+
+
 def program(names: Sequence[str] = NAMES) -> typer.Typer:
     """The program with some of its commands."""
     made = typer.Typer(
         name="armdyn",
+        cls=CommandGroups,
         help="Robot arms: from their description and logged motion to their model, controller and C code.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -117,6 +132,9 @@ def main() -> None:
             print("armdyn: interrupted", file=sys.stderr)
         if end.code == INTERRUPTED:
             leave()
+        if end.code == WRONG_USAGE and end.__context__ is not None:
+            message = getattr(end.__context__, "format_message", lambda: "wrong usage")
+            _print_json_error(end.__context__, message(), arguments)
         raise
 
 
@@ -127,8 +145,22 @@ def _complaint(error: Exception, arguments: list[str]) -> int:
         text = f"{where}{error.strerror}"
     else:
         text = _in_options(" ".join(str(error).split()), arguments)
+    _print_json_error(error, text, arguments)
     print(f"armdyn: {text}", file=sys.stderr)
     return 1
+
+
+def _print_json_error(error: BaseException, text: str, arguments: list[str]) -> None:
+    """Print an error for programs, where JSON was asked for: its kind, its sentence, findings about the data."""
+    if JSON not in arguments:
+        return
+    from armdyn.cli.show import print_json
+
+    findings = [
+        {"kind": finding.kind.value, "joints": list(finding.joints)} for finding in getattr(error, "findings", ())
+    ]
+    about = {"kind": type(error).__name__, "message": text}
+    print_json({"error": about | ({"findings": findings} if findings else {})})
 
 
 def _in_options(text: str, arguments: list[str]) -> str:

@@ -1,7 +1,11 @@
 """`armdyn law`."""
 
+import json
+
+import numpy as np
 from typer.testing import CliRunner
 
+import armdyn
 from armdyn.cli.app import app
 
 
@@ -20,7 +24,14 @@ def test_files_are_named_after_the_law(tmp_path):
 
 
 def test_laws_are_listed_and_unknown_ones_named():
-    assert "Slotine-Li" in CliRunner().invoke(app, ["law", "planar2", "list"]).output.splitlines()
+    for arguments in (["law", "list"], ["law", "planar2", "list"], ["codegen", "planar2", "--law", "list"]):
+        listed = CliRunner().invoke(app, arguments).output.splitlines()
+        assert any(line.startswith("Slotine-Li  ") for line in listed)
+    arm = armdyn.arms.planar2()
+    motion = armdyn.Sway.within(arm, 10.0)(np.linspace(0.0, 10.0, 50))
+    assert list(json.loads(CliRunner().invoke(app, ["law", "list", "--json"]).output)) == [
+        *armdyn.designs(arm, motion, 1.0, 1000.0)
+    ]
     assert "unknown controller 'LQG'" in str(CliRunner().invoke(app, ["law", "planar2", "LQG"]).exception)
 
 
@@ -28,3 +39,7 @@ def test_any_spelling_of_a_name_will_do(tmp_path):
     for name in ("PD + gravity", "pd-gravity"):
         result = CliRunner().invoke(app, ["law", "planar2", name, "-o", str(tmp_path), "--json"])
         assert result.exit_code == 0, result.output
+
+
+def test_a_law_must_be_named():
+    assert "shows all" in CliRunner().invoke(app, ["law", "planar2"]).output

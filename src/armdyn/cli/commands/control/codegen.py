@@ -75,7 +75,7 @@ def codegen(
         print_written([written], json)
         return
     if functions == ["list"]:
-        print_json(list(exportable())) if json else print("\n".join(exportable()))
+        print_functions(json)
         return
     chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
@@ -112,6 +112,13 @@ def function(name: str) -> Callable[..., Any]:
         hint = f"did you mean {' or '.join(near)}?" if near else "'armdyn codegen ARM list' shows all"
         raise ArmdynError(f"codegen: no function '{name}' to export; {hint}")
     return known[name]
+
+
+def print_functions(json: bool) -> None:
+    """Print names of functions, and the first sentence of each one's documentation."""
+    lines = {name: str(value.__doc__).strip().split("\n")[0] for name, value in exportable().items()}
+    width = max(map(len, lines))
+    print_json(list(lines)) if json else print("\n".join(f"{name:{width}}  {line}" for name, line in lines.items()))
 
 
 def exportable() -> dict[str, Callable[..., Any]]:

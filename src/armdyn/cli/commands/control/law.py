@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
     from armdyn.trace.printers.c_code import CCode
 
-LawName = Annotated[str, typer.Argument(metavar="LAW", help="Such as 'computed torque'; 'list' shows all.")]
+LIST = "list"
+LawName = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="LAW",
+        help="Such as 'computed torque'; 'armdyn law list' shows all.",
+        autocompletion=lambda: list(law_lines()),
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
 Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
@@ -30,7 +38,7 @@ Inputs = Annotated[
 
 
 def law(
-    arm: ArmName, law: LawName, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = 3.0,
+    arm: ArmName, law: LawName = None, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = 3.0,
     rate: Rate = 1000.0, float: Float = False, inputs: Inputs = None, fmu: Fmu = None, base: Base = None,
     tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
@@ -40,11 +48,12 @@ def law(
     from armdyn.files import require_folder
     from armdyn.trace.printers.c_print import identifier
 
-    subject = resolve(arm, base, tip)
-    if law == "list":
-        laws = designed_laws(subject, None, bandwidth, rate)
-        print_json(list(laws)) if json else print("\n".join(laws))
+    if LIST in (arm, law):
+        print_laws(json)
         return
+    if law is None:
+        raise typer.BadParameter("expected the name of a law behind the arm; 'armdyn law list' shows all")
+    subject = resolve(arm, base, tip)
     ((name, chosen),) = designed_laws(subject, [law], bandwidth, rate).items()
     warn_of_assumptions(chosen, rate)
     if fmu is not None:
@@ -61,7 +70,21 @@ def law(
         print_selftest([*code.sources, code.selftest])
 
 
-def designed_laws(arm: Arm, names: list[str] | None, bandwidth: float, rate: float) -> dict[str, Law]:
+def law_lines() -> dict[str, str]:
+    """What each law is for, by name."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).parents[2].joinpath("laws.toml").read_text("utf-8"))
+
+
+def print_laws(json: bool) -> None:
+    """Print names of laws, and a line on each."""
+    lines = law_lines()
+    width = max(map(len, lines))
+    print_json(lines) if json else print("\n".join(f"{name:{width}}  {line}" for name, line in lines.items()))
+
+
+def designed_laws(arm: Arm, names: list[str], bandwidth: float, rate: float) -> dict[str, Law]:
     """Laws by name, designed for a bandwidth about a motion within the arm's limits."""
     import numpy as np
 
