@@ -252,5 +252,6 @@ def test_errors_are_json_where_results_would_be(cli):
 
 def test_help_groups_commands(cli):
     text = cli("--help").stdout
-    places = [text.index(f"{group}:") for group in ("Look", "Identify", "Control and simulate", "Export", "Machine and reproductions")]
+    groups = ("Look", "Identify", "Control and simulate", "Export", "Machine and reproductions")
+    places = [text.index(f"{group}:") for group in groups]
     assert places == sorted(places)
