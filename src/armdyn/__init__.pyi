@@ -195,6 +195,8 @@ from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters
 from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
 from armdyn.dynamics.regressors.wrench import wrench_columns as wrench_columns
+from armdyn.dynamics.springs import spring_columns as spring_columns
+from armdyn.dynamics.springs import spring_energy as spring_energy
 from armdyn.errors import ArmdynError as ArmdynError
 from armdyn.errors import ArmdynWarning as ArmdynWarning
 from armdyn.identification.drive_gains import DriveGains as DriveGains
@@ -237,6 +239,7 @@ from armdyn.model.joint import Friction as Friction
 from armdyn.model.joint import Joint as Joint
 from armdyn.model.joint import Limits as Limits
 from armdyn.model.mechanism import Frame as Frame
+from armdyn.model.mechanism import Spring as Spring
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.model.preprocessing import Preprocessing as Preprocessing

@@ -291,3 +291,33 @@ def test_wrench_at_the_tip_of_a_tree(arm, state):
     derivatives = armdyn.torque_derivatives(arm, q, qd, qdd, wrench=wrench)
     np.testing.assert_allclose(derivatives.tau, loaded, **CLOSE)
     np.testing.assert_allclose(armdyn.forward_dynamics(arm, q, qd, loaded, wrench=wrench), qdd, rtol=1e-8, atol=1e-8)
+
+
+def test_base_parameters(arm, state):
+    """By numbers, and on trees of free joints by rules: as many, and torques of all motions follow from them."""
+    base = armdyn.base_parameters(arm, joint_terms=("rotor",))
+    want = armdyn.full_regressor(arm, *state, terms=("rotor",)) @ base.own_parameters
+    np.testing.assert_allclose(base.regressor(*state) @ base.theta, want, **CLOSE)
+    if arm.G is not None:
+        with pytest.raises(ModelError, match=r"of which .* follow others; use method='numeric'"):
+            armdyn.base_parameters(arm, method="rules")
+        free = dataclasses.replace(
+            arm, joints=tuple(dataclasses.replace(j, follows=(), offset=0.0) for j in arm.joints)
+        )
+        assert base.count < armdyn.base_parameters(free, joint_terms=("rotor",)).count
+        return
+    by_rules = armdyn.base_parameters(arm, joint_terms=("rotor",), method="rules")
+    assert by_rules.kept == base.kept
+    np.testing.assert_allclose(by_rules.P, base.P, rtol=1e-7, atol=1e-7)
+    assert armdyn.base_parameters(arm, "gravity").kept == armdyn.base_parameters(arm, "gravity", method="rules").kept
+
+
+def test_normal_equations_and_payload_columns(arm, state):
+    tau = armdyn.inverse_dynamics(arm, *state)
+    equations = armdyn.normal_equations(arm, (*state, tau))
+    Y = armdyn.regressor(arm, *state).reshape(-1, 10 * arm.n_joints)
+    np.testing.assert_allclose(equations.A, Y.T @ Y, rtol=1e-10, atol=1e-10)
+    split = armdyn.unknown_payload(arm)
+    load = np.array([0.5, 0.05, 0, 0, 0.02, 0, 0.02, 0, 0, 0.02])
+    heavy = arm.with_payload(0.5, (0.1, 0, 0), np.diag([0.02, 0.02 - 0.005, 0.02 - 0.005]))
+    np.testing.assert_allclose(arm.theta + split.S @ load, heavy.theta, atol=1e-12)

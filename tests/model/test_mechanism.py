@@ -112,7 +112,6 @@ def test_a_payload_at_a_frame_weighs_there():
 
 
 CHAINS_ALONE = {
-    "base_parameters": armdyn.base_parameters,
     "identify": lambda arm: armdyn.identify(arm, []),
     "excite": lambda arm: armdyn.excite(arm, 5.0, max_acceleration=1.0),
     "dh_parameters": armdyn.dh_parameters,

@@ -45,5 +45,6 @@ export(
         "regressors.regressor16": "regressor16 theta16",
         "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
         "regressors.wrench": "wrench_columns",
+        "springs": "spring_columns spring_energy",
     },
 )

@@ -92,6 +92,8 @@ from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters
 from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
 from armdyn.dynamics.regressors.wrench import wrench_columns as wrench_columns
+from armdyn.dynamics.springs import spring_columns as spring_columns
+from armdyn.dynamics.springs import spring_energy as spring_energy
 
 __all__ = [
     "BaseParameters",
@@ -174,6 +176,8 @@ __all__ = [
     "regressor16",
     "regressor_derivatives",
     "regressor_gradient",
+    "spring_columns",
+    "spring_energy",
     "state_space",
     "theta16",
     "tip_mobility",

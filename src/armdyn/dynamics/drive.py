@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.shafts import at_shafts, joint_torques
+from armdyn.dynamics.springs import link_spring_torque
 from armdyn.kinematics.dependents import coordinate_torques, joint_positions
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
@@ -55,12 +56,13 @@ def _balance(arm: Arm, q: Symbol) -> Symbol:
 
 @traced(returns={"tau": "n"})
 def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -> Array:
-    """Joint torques that rotors, motor damping, joint springs and balancers need.
+    """Joint torques that rotors, motor damping, springs and balancers need.
 
     Returns
     -------
     tau
-        G' (Im G qdd + Bm G qd) + k (q - rest) + balance(q), with G the `transmission_matrix` [N m or N].
+        G' (Im G qdd + Bm G qd) + k (q - rest) + balance(q), with G the `transmission_matrix`, and the torques of
+        springs between links (`arm.springs`) [N m or N].
 
     References
     ----------
@@ -70,7 +72,8 @@ def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -
     damping = reflect(arm, drive_column(drive, "damping"), qd)
     at = joint_positions(arm, q)
     spring = drive_column(drive, "stiffness") * (at - drive_column(drive, "rest"))
-    return rotor + damping + coordinate_torques(arm, spring) + coordinate_torques(arm, _balance(arm, at))
+    torque = rotor + damping + coordinate_torques(arm, spring) + coordinate_torques(arm, _balance(arm, at))
+    return torque + link_spring_torque(arm, q) if arm.springs else torque
 
 
 @traced(returns={"M": "n, n"})

@@ -10,7 +10,7 @@ export(
         "diagnosis": "diagnose",
         "io": "load",
         "joint": "Drive Friction Joint Limits",
-        "mechanism": "Frame",
+        "mechanism": "Frame Spring",
         "pinocchio_bridge": "from_pinocchio to_pinocchio",
         "preprocessing": "Preprocessing",
         "tool_data": "tool_data",

@@ -12,6 +12,7 @@ from armdyn.model.joint import Friction as Friction
 from armdyn.model.joint import Joint as Joint
 from armdyn.model.joint import Limits as Limits
 from armdyn.model.mechanism import Frame as Frame
+from armdyn.model.mechanism import Spring as Spring
 from armdyn.model.pinocchio_bridge import from_pinocchio as from_pinocchio
 from armdyn.model.pinocchio_bridge import to_pinocchio as to_pinocchio
 from armdyn.model.preprocessing import Preprocessing as Preprocessing
@@ -26,6 +27,7 @@ __all__ = [
     "Limits",
     "Link",
     "Preprocessing",
+    "Spring",
     "as_dh",
     "dh_frames",
     "dh_parameters",

@@ -19,7 +19,7 @@ from armdyn.arrays import as_floats, finite_vector, read_only
 from armdyn.errors import MissingInertiaError, ModelError, quote
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
-from armdyn.model.mechanism import Dependence, Frame, dependence, parent_indices
+from armdyn.model.mechanism import Dependence, Frame, Spring, dependence, parent_indices
 from armdyn.model.preprocessing import Preprocessing
 from armdyn.names import Named
 from armdyn.presentation import present
@@ -118,13 +118,14 @@ class Arm(Named, Frozen):
     frames: tuple[Frame, ...] = ()  # named frames beside the tip
     tip_link: str | None = None  # link that carries the tip, at `tool_pose` in its frame; None: the last
     preprocessing: Preprocessing = field(default_factory=Preprocessing)  # of the logs it was identified from
+    springs: tuple[Spring, ...] = ()  # between links, and between links and the base
 
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ModelError(f"arm: expected text as {name}, got {quote(getattr(self, name))}")
         where = f"arm '{self.name}'"
-        for name, kind in (("joints", Joint), ("links", Link), ("notes", str), ("frames", Frame)):
+        for name, kind in (("joints", Joint), ("links", Link), ("notes", str), ("frames", Frame), ("springs", Spring)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
         if not self.joints:
             raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
@@ -228,7 +229,7 @@ class Arm(Named, Frozen):
         return self.n_joints - 1 if self.tip_link is None else self.link_names.index(self.tip_link)
 
     def _check_frames(self, where: str) -> None:
-        """Check that frames lie in links of the arm, under names of their own."""
+        """Check that frames and springs lie in links of the arm, under names of their own."""
         for frame in self.frames:
             if frame.link not in self.link_names:
                 raise ModelError(
@@ -236,6 +237,11 @@ class Arm(Named, Frozen):
                     f"{', '.join(self.link_names)}"
                 )
         _reject_doubles([*self.link_names, *(frame.name for frame in self.frames)], f"{where}: link and frame")
+        _reject_doubles([spring.name for spring in self.springs], f"{where}: spring")
+        for spring in self.springs:
+            for link in set(spring.links) - {*self.link_names, self.base_name}:
+                known = ", ".join((self.base_name, *self.link_names))
+                raise ModelError(f"{where}: spring '{spring.name}' is fixed in link '{link}', which is none of {known}")
         if self.tip_link is not None and self.tip_link not in self.link_names:
             raise ModelError(f"{where}: tip_link '{self.tip_link}' is none of its links {', '.join(self.link_names)}")
 
@@ -368,6 +374,7 @@ class Arm(Named, Frozen):
         names = (self.name, self.base_name, self.tip_name, self.joint_names, self.link_names)
         digest.update(repr(names).encode())
         digest.update(repr([(j.limits, j.friction, j.drive) for j in self.joints]).encode())
+        digest.update(repr(self.springs).encode() if self.springs else b"")
         return digest.hexdigest()
 
     def __repr__(self) -> str:
@@ -504,7 +511,8 @@ class Arm(Named, Frozen):
     @property
     def trace_sizes(self) -> Mapping[str, int]:
         """Sizes that shapes may mention."""
-        return {"n": self.n, "joints": self.n_joints, "h": self._harmonics, "l": self._levels}
+        sizes = {"n": self.n, "joints": self.n_joints, "h": self._harmonics, "l": self._levels}
+        return sizes | {"springs": len(self.springs)}
 
     @cached_property
     def trace_key(self) -> str:
@@ -518,6 +526,8 @@ class Arm(Named, Frozen):
             key += f" coupling {_digestible(self.coupling).hex()}"
         if any(joint.drive.balance for joint in self.joints):
             key += f" balance {[joint.drive.balance for joint in self.joints]}"
+        if self.springs:
+            key += f" springs {self.base_name!r} {self.link_names} {self.springs}"
         return key
 
     @cached_property

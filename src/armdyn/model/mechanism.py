@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.arrays import read_only
+from armdyn.arrays import finite_vector, read_only
 from armdyn.errors import ModelError, quote
 from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
@@ -36,6 +36,42 @@ class Frame(Frozen):
             if not isinstance(getattr(self, what), str) or not getattr(self, what):
                 raise ModelError(f"frame: expected text as {what}, got {quote(getattr(self, what))}")
         object.__setattr__(self, "pose", check_transform(self.pose, f"frame '{self.name}': pose"))
+
+
+@dataclass(frozen=True)
+class Spring(Frozen):
+    """A spring between points of two links, or of a link and the base: a balancer.
+
+    It pulls with `stiffness * (length - rest_length)`, pushes where it is shorter, and weighs nothing.
+    """
+
+    name: str
+    links: tuple[str, str]
+    points: tuple[tuple[float, float, float], tuple[float, float, float]]  # in the links' frames [m]
+    stiffness: float  # [N/m]
+    rest_length: float = 0.0  # [m]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"spring: expected text as name, got {quote(self.name)}")
+        where = f"spring '{self.name}'"
+        links, points = self.links, self.points
+        if not isinstance(links, tuple | list) or len(links) != 2 or not all(isinstance(x, str) for x in links):
+            raise ModelError(f"{where}: expected the names of two links, got {quote(links)}")
+        if links[0] == links[1]:
+            raise ModelError(f"{where}: both ends are in link '{links[0]}'; expected two links that move apart")
+        if not isinstance(points, tuple | list) or len(points) != 2:
+            raise ModelError(f"{where}: expected two points, got {quote(points)}")
+        rows = [finite_vector(point, 3, f"{where}: point") for point in points]
+        numbers = finite_vector((self.stiffness, self.rest_length), 2, f"{where}: stiffness and rest_length")
+        if not numbers[0] > 0 or numbers[1] < 0:
+            raise ModelError(
+                f"{where}: expected stiffness > 0 and rest_length >= 0, got {numbers[0]:g}, {numbers[1]:g}"
+            )
+        object.__setattr__(self, "links", tuple(links))
+        object.__setattr__(self, "points", tuple(tuple(float(x) for x in row) for row in rows))
+        for name, value in zip(("stiffness", "rest_length"), numbers, strict=True):
+            object.__setattr__(self, name, float(value))
 
 
 def parent_indices(joints: Sequence[Joint], link_names: Sequence[str], base_name: str, where: str) -> tuple[int, ...]:
@@ -94,11 +130,12 @@ def dependence(joints: Sequence[Joint], where: str) -> Dependence:
     return Dependence(free, read_only(table[:, :-1]), read_only(table[:, -1]))
 
 
-def require_free_joints(arm: Arm, what: str) -> None:
+def require_free_joints(arm: Arm, what: str, remedy: str = "") -> None:
     """Raise where a computation is for joints that move by themselves and some of the arm's follow others."""
     if getattr(arm, "G", None) is not None:
         raise ModelError(
             f"{what} is for joints that move by themselves, and arm '{arm.name}' is {arm.kind_of_mechanism}"
+            + (f"; {remedy}" if remedy else "")
         )
 
 

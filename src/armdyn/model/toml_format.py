@@ -21,7 +21,7 @@ from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknown
 from armdyn.model.dh_table import table_from_toml
 from armdyn.model.joint import Joint
-from armdyn.model.mechanism import Frame
+from armdyn.model.mechanism import Frame, Spring
 from armdyn.model.preprocessing import Preprocessing
 from armdyn.model.vectors import arm_from_vectors
 from armdyn.spatial.inertia import NAMES
@@ -44,6 +44,7 @@ TOP_KEYS = (
     "tip_link",
     "frame",
     "preprocessing",
+    "spring",
 )  # of the complete format, besides
 JOINT_KEYS = (
     "name", "kind", "axis", "before", "after", "limits", "friction", "drive",
@@ -103,10 +104,11 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     if not isinstance(physical, bool):
         raise ReadError(f"{where}: physical: expected true or false, got {quote(physical)}")
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
-    for key in ("format", "version", "physical", "frame"):
+    for key in ("format", "version", "physical", "frame", "spring"):
         options.pop(key, None)
     options["frames"] = _frames(document.get("frame", []), where)
     options["preprocessing"] = _preprocessing(document.get("preprocessing", {}), where)
+    options["springs"] = _springs(document.get("spring", []), where)
     options |= {f"{key}_name": options.pop(key) for key in ("base", "tip") if key in options}
     return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
 
@@ -136,15 +138,9 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
 
 def _frames(tables: Any, where: str) -> tuple[Frame, ...]:
     """The named frames of a document."""
-    if not isinstance(tables, list):
-        raise ReadError(f"{where}: expected one [[frame]] table per frame, got {type(tables).__name__}")
     frames = []
-    for i, table in enumerate(tables, start=1):
-        here = f"{where}: frame {i}"
-        if not isinstance(table, Mapping):
-            raise ReadError(f"{here}: expected a table, got {quote(table)}")
-        reject_unknown(table, ("name", "link", "pose"), here, ReadError)
-        pose = pose_from(table.get("pose", {}), f"{here}: pose")
+    for i, table in enumerate(_tables(tables, "frame", ("name", "link", "pose"), where), start=1):
+        pose = pose_from(table.get("pose", {}), f"{where}: frame {i}: pose")
         frames.append(Frame(table.get("name"), table.get("link"), pose))  # type: ignore[arg-type]
     return tuple(frames)
 
@@ -155,6 +151,28 @@ def _preprocessing(table: Any, where: str) -> Preprocessing:
         raise ReadError(f"{where}: preprocessing: expected a table, got {quote(table)}")
     reject_unknown(table, [field.name for field in fields(Preprocessing)], f"{where}: preprocessing", ReadError)
     return Preprocessing(**table)
+
+
+def _springs(tables: Any, where: str) -> tuple[Spring, ...]:
+    """The springs between links of a document."""
+    names = tuple(field.name for field in fields(Spring))
+    springs = []
+    for i, table in enumerate(_tables(tables, "spring", names, where), start=1):
+        if lacking := [name for name in names[:-1] if name not in table]:
+            raise ReadError(f"{where}: spring {i}: lacks '{lacking[0]}'; truncated?")
+        springs.append(Spring(**table))
+    return tuple(springs)
+
+
+def _tables(tables: Any, kind: str, keys: tuple[str, ...], where: str) -> list[Mapping[str, Any]]:
+    """Check a list of tables, and their keys."""
+    if not isinstance(tables, list):
+        raise ReadError(f"{where}: expected one [[{kind}]] table per {kind}, got {type(tables).__name__}")
+    for i, table in enumerate(tables, start=1):
+        if not isinstance(table, Mapping):
+            raise ReadError(f"{where}: {kind} {i}: expected a table, got {quote(table)}")
+        reject_unknown(table, keys, f"{where}: {kind} {i}", ReadError)
+    return tables
 
 
 def pose_from(value: Any, where: str) -> NDArray:
@@ -173,7 +191,8 @@ def toml_text(arm: Arm) -> str:
     """The arm as TOML text; `arm_from_toml` gives back the same arm, bit by bit."""
     joints = (line for pair in zip(arm.joints, arm.links, strict=True) for line in _joint(*pair))
     frames = (line for frame in arm.frames for line in _frame(frame))
-    return "\n".join([*_head(arm), *joints, *frames, ""])
+    springs = (line for spring in arm.springs for line in ("", "[[spring]]", *_pairs(asdict(spring))))
+    return "\n".join([*_head(arm), *joints, *frames, *springs, ""])
 
 
 def _head(arm: Arm) -> Iterator[str]:

@@ -58,9 +58,11 @@ def normal_equations(
     """
     arm = subject.source if isinstance(subject, BaseParameters) else subject
     joint_weights = np.ones(arm.n) if weights is None else _check(weights, arm.n)
-    columns = list(subject.kept) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n))
-    # Joint i does not feel the links before it: its columns begin with those of link i.
-    starts = np.searchsorted(columns, inertial.SIZE * np.arange(arm.n))
+    columns = list(subject.kept) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n_joints))
+    # Joint i does not feel the links before it: its columns begin with those of link i, those of a coordinate with
+    # the first link that it moves.
+    moved = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)
+    starts = np.searchsorted(columns, inertial.SIZE * moved)
     total = NormalEquations(np.zeros((len(columns),) * 2), np.zeros(len(columns)), 0.0, 0)
     Y = np.empty((SAMPLES_PER_BLOCK, arm.n, len(columns)))
     for part in [samples] if isinstance(samples, tuple) else samples:

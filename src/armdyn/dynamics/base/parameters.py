@@ -51,7 +51,7 @@ class BaseParameters(Frozen):
     terms: str
     joint_terms: tuple[str, ...]
     kept: tuple[int, ...]  # positions in theta
-    P: NDArray  # (count, 10 n + n k)
+    P: NDArray  # (count, 10 N + N k)
     gap: Gap | None  # None if found by rules
 
     # -- what they are --------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ class BaseParameters(Frozen):
 
     @cached_property
     def null(self) -> NDArray:
-        """Directions of theta (10 n + n k, not count) that change no torque, one per dropped parameter."""
+        """Directions of theta (10 N + N k, not count) that change no torque, one per dropped parameter."""
         dropped = self._dropped
         N = np.zeros((self.P.shape[1], len(dropped)))
         N[dropped, range(len(dropped))] = 1.0
@@ -118,12 +118,15 @@ class BaseParameters(Frozen):
     @cached_property
     def parameter_names(self) -> list[str]:
         """Names of the full parameters: `m1 ... Izz1, m2 ...`, then those of the joint terms."""
-        return [*inertial.parameter_names(self.source.n), *joint_parameter_names(self.source.n, self.joint_terms)]
+        return [
+            *inertial.parameter_names(self.source.n_joints),
+            *joint_parameter_names(self.source.n_joints, self.joint_terms),
+        ]
 
     # -- between theta and theta_base ---------------------------------------------------------------------
 
     def project(self, theta: ArrayLike) -> NDArray:
-        """Base parameters (..., count) of full parameters (..., 10 n + n k)."""
+        """Base parameters (..., count) of full parameters (..., 10 N + N k)."""
         return _vectors(theta, self.P.shape[1], "project: expected theta") @ self.P.T
 
     def expand(self, theta_base: ArrayLike) -> NDArray:
@@ -145,7 +148,7 @@ class BaseParameters(Frozen):
 
     @property
     def own_parameters(self) -> NDArray:
-        """The arm's own full parameters (10 n + n k,); NaN where unknown."""
+        """The arm's own full parameters (10 N + N k,); NaN where unknown."""
         return np.concatenate([self.source.theta, joint_parameters(self.source, self.joint_terms)])
 
     @cached_property
@@ -161,7 +164,7 @@ class BaseParameters(Frozen):
         Its torques are the original's (for `terms="gravity"` its gravity torques), from fewer operations.
         Its links are not physically consistent, and its joints are unchanged.
         """
-        size = inertial.SIZE * self.source.n
+        size = inertial.SIZE * self.source.n_joints
         theta = np.zeros(self.P.shape[1])
         theta[list(self.kept)] = self.P[:, :size] @ self.source.trace_data("theta")
         return self.source.with_theta(theta[:size])
@@ -252,7 +255,8 @@ def base_parameters(
         rotor's inertia may be one with a link's.
     method : {"numeric", "rules", "theorems"}
         Independent columns of the regressor at random states, with a report of how clear the rank is; the
-        geometric rules, which need no regressor; or Kapadia's two theorems for revolute arms, without joint terms.
+        geometric rules, which need no regressor, for joints that move by themselves; or Kapadia's two theorems for
+        revolute chains, without joint terms.
     tolerance : float
         Not for the rules: a column counts as dependent if what the others leave unexplained of it is below
         this fraction of the longest column.
@@ -271,7 +275,6 @@ def base_parameters(
     ----------
     Gautier (1991), Numerical calculation of the base inertial parameters of robots.
     """
-    require_chain(arm, "base_parameters")
     check_choice("base_parameters", "terms", terms, TERMS)
     check_choice("base_parameters", "method", method, METHODS)
     if not 0 < tolerance < 1:
@@ -281,6 +284,7 @@ def base_parameters(
     if method == "rules":
         found = by_rules(exact, terms, joint_terms)
     elif method == "theorems":
+        require_chain(arm, "base_parameters by theorems")
         if joint_terms:
             raise ArmdynError(
                 f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}; use another method"

@@ -112,7 +112,7 @@ def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
     theta = cp.Variable(base.P.shape[1])
     units = [Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)]
     conditions = []
-    for i in range(base.source.n):
+    for i in range(base.source.n_joints):
         own = theta[inertial.entries(i)]
         conditions.append(sum(own[k] * units[k] for k in range(inertial.SIZE)) >> 0)
     rotors = [k for k, name in enumerate(base.parameter_names) if name.startswith("Ia")]

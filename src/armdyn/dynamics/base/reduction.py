@@ -69,9 +69,9 @@ def preference(arm: Arm, joint_terms: int = 0) -> list[int]:
         else:
             rank[inertial.TENSOR] = 1
         ranked += [(int(rank[k]), i, inertial.SIZE * i + k) for k in range(inertial.SIZE)]
-    inertias = inertial.SIZE * arm.n
+    inertias = inertial.SIZE * arm.n_joints
     # A joint's own parameters come right behind the links' preferred ones: Izz1 absorbs Ia1, Ia3 stays.
-    ranked += [(0, arm.n, inertias + k) for k in range(joint_terms * arm.n)]
+    ranked += [(0, arm.n_joints, inertias + k) for k in range(joint_terms * arm.n_joints)]
     return [position for _, _, position in sorted(ranked)]
 
 
@@ -79,7 +79,7 @@ def parameter_sizes(arm: Arm, unit: float) -> NDArray:
     """Sizes (10 n,) of the inertial parameters of unit masses at distances of `unit`: 1, unit or unit²."""
     size = np.full(inertial.SIZE, unit**2)
     size[inertial.MASS], size[inertial.FIRST] = 1.0, unit
-    return np.tile(size, arm.n)
+    return np.tile(size, arm.n_joints)
 
 
 def arm_size(arm: Arm) -> float:
@@ -87,15 +87,16 @@ def arm_size(arm: Arm) -> float:
 
     They are zero too where they are round-off beside the base's, the tool's and the links' own lengths.
     """
-    vectors = [p for segment in arm.segments[1:] for p in (segment.p_before, segment.p_after)]
-    longest = float(max(np.abs(p).max() for p in [*vectors, arm.segments[0].p_after]))
-    ends = np.abs([arm.segments[0].p_before, arm.tool[1]]).max()
+    pairs = list(zip(arm.segments, arm.parents, strict=True))
+    vectors = [segment.p_before for segment, parent in pairs if parent >= 0]
+    longest = float(max(np.abs(p).max() for p in [*vectors, *(segment.p_after for segment in arm.segments)]))
+    ends = np.abs([*(segment.p_before for segment, parent in pairs if parent < 0), arm.tool[1]]).max()
     return longest if longest > ROUND_OFF * max(float(ends), _body_size(arm)) else 1.0
 
 
 def _body_size(arm: Arm) -> float:
     """The largest distance of a link's mass from its frame's origin, on average [m]; 0 where no inertia is known."""
-    theta = arm.theta.reshape(arm.n, inertial.SIZE)
+    theta = arm.theta.reshape(arm.n_joints, inertial.SIZE)
     tensors = theta[:, inertial.TENSOR[range(3), range(3)]].sum(axis=1)  # twice the moment about the origin
     known = (theta[:, inertial.MASS] > 0) & (tensors > 0)
     return float(np.sqrt(tensors[known] / (2 * theta[known, inertial.MASS])).max(initial=0.0))

@@ -1,8 +1,8 @@
 """Base parameters from the arm's geometry alone: no random states, no regressor.
 
 The torques do not feel a change of parameters exactly when it changes neither the kinetic energy nor
-(but for a constant) the potential energy at any state. Along a chain that can be asked joint by
-joint. A change d of link i's parameters can be undone by one of the link before it if
+(but for a constant) the potential energy at any state. Along a chain or a tree of free joints that can be
+asked joint by joint. A change d of link i's parameters can be undone by one of its parent if
 
 * it has no inertia along the joint: S'I(d) S = 0 and S'I(d) v = 0 for every velocity v of the parent,
 * its energy at velocities of the parent does not depend on q_i: v'(dI/dq_i) v = 0, and
@@ -11,7 +11,7 @@ joint. A change d of link i's parameters can be undone by one of the link before
 Each condition is linear in d. What the parent can do enters only through three linear spans (of its
 velocities v, of their products v v', of gravity in its axes), and turning or sliding a joint closes a
 span under that joint's screw. So the dimension found for a link is the number of base parameters it
-contributes, and its complement is carried to the link before. For a revolute joint in general position
+contributes, and its complement is carried to the parent. For a revolute joint in general position
 that leaves Gautier and Khalil's (1990) seven, dropping m, m z and Ixx + Iyy in joint axes; for a
 prismatic one four, dropping the tensor. The first links of a chain keep fewer.
 """
@@ -53,20 +53,21 @@ class LinkRule:
 
 def link_rules(arm: Arm, terms: str = "full", rotors: bool = False) -> list[LinkRule]:
     """The rule of every link, from the base; without rotors the last entry of a change is zero."""
-    reach = Reach(np.zeros((6, 0)), np.zeros((36, 0)), _span([_exact_vector(arm.gravity)]))
+    base = Reach(np.zeros((6, 0)), np.zeros((36, 0)), _span([_exact_vector(arm.gravity)]))
+    reaches: list[Reach] = []
     rules = []
     # In units of the arm's own size, so that a small arm's lengths are not taken for round-off.
     unit = arm_size(arm)
-    for segment in (_exact(segment, unit) for segment in arm.segments):
+    for segment, parent in zip((_exact(segment, unit) for segment in arm.segments), arm.parents, strict=True):
         screw = np.array([0, 0, 1, 0, 0, 0.0] if segment.kind == "revolute" else [0, 0, 0, 0, 0, 1.0])
-        carried = _across(segment, reach, screw)
+        carried = _across(segment, base if parent < 0 else reaches[parent], screw)
         rows = [_weight_row(g, screw) for g in carried.gravity.T]
         if terms == "full":
             rows += _energy_rows(carried, screw)
         if not rotors:
             rows.append(np.eye(inertial.SIZE + 1)[-1])
         rules.append(_rule(_span(rows).T, np.append(parameter_sizes(arm, unit)[: inertial.SIZE], unit**2)))
-        reach = _seen_from(_moved_by_joint(carried, screw), segment.R_after, segment.p_after)
+        reaches.append(_seen_from(_moved_by_joint(carried, screw), segment.R_after, segment.p_after))
     return rules
 
 
@@ -75,7 +76,7 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
 
     Columns: a change that a link carries off and the link before it undoes.
     """
-    n, size = arm.n, inertial.SIZE
+    n, size = arm.n_joints, inertial.SIZE
     columns = []
     for i, (segment, rule) in enumerate(zip(arm.segments, link_rules(arm, terms, rotors), strict=True)):
         into_link = inverse(transform(segment.R_after, segment.p_after))
@@ -84,8 +85,8 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
             body = Inertia(change[:size])
             column = np.zeros((size + rotors) * n)
             column[inertial.entries(i)] = body.moved(into_link).theta
-            if i:
-                column[inertial.entries(i - 1)] = -body.moved(into_parent).theta
+            if arm.parents[i] >= 0:
+                column[inertial.entries(arm.parents[i])] = -body.moved(into_parent).theta
             if rotors:
                 column[size * n + i] = change[size]
             columns.append(column)

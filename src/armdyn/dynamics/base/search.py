@@ -10,6 +10,7 @@ from armdyn.dynamics.base.rules import null_directions
 from armdyn.dynamics.regressors.joint_columns import TERMS, full_regressor
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_free_joints
 from armdyn.spatial import inertia as inertial
 
 TYPICAL_ACCELERATION = 9.81  # to choose rates by [m/s²]
@@ -34,7 +35,7 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
     # Forty states give at least four times as many rows as there are columns a joint can tell apart.
     states = 40 + 2 * arm.n
     rng = np.random.default_rng(0)
-    slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
+    slides = np.array([joint.kind == "prismatic" for joint in arm.coordinate_joints])
     span = np.where(slides, unit, 1.0)
     q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
     # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
@@ -46,17 +47,18 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
 
 def by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
     """The reduction of the directions that the geometric rules call unidentifiable."""
+    require_free_joints(arm, "base_parameters by rules", "use method='numeric'")
     if "rotor" in joint_terms and arm.coupling is not None:
         raise ArmdynError(
             f"base_parameters: the rules do not cover coupled drives, as arm '{arm.name}' has; use method='numeric'"
         )
-    links = inertial.SIZE * arm.n
+    links = inertial.SIZE * arm.n_joints
     N = null_directions(arm, terms, rotors="rotor" in joint_terms)
-    every = np.zeros((links + arm.n * len(joint_terms), N.shape[1]))
+    every = np.zeros((links + arm.n_joints * len(joint_terms), N.shape[1]))
     every[:links] = N[:links]
     unfelt = []
     for k, term in enumerate(joint_terms):
-        own = range(links + arm.n * k, links + arm.n * (k + 1))
+        own = range(links + arm.n_joints * k, links + arm.n * (k + 1))
         if term == "rotor":
             every[own] = N[links:]
         elif terms == "gravity" and not TERMS[term].at_rest:

@@ -81,8 +81,8 @@ def length_values(arm: Arm) -> dict[str, float]:
     """The lengths of an arm by name, those that are not zero; see `BaseParameters.lengths`."""
     values: dict[str, float] = {}
     for i, segment in enumerate(arm.segments, start=1):
-        # The first joint's place in the base is never carried anywhere.
-        for prefix, p in (("", segment.p_before if i > 1 else np.zeros(3)), ("a", segment.p_after)):
+        # A joint's place in the base is never carried anywhere.
+        for prefix, p in (("", segment.p_before if arm.parents[i - 1] >= 0 else np.zeros(3)), ("a", segment.p_after)):
             values |= {f"{prefix}{axis}{i}": float(x) for axis, x in zip("xyz", p, strict=True) if x}
     return values
 
@@ -92,7 +92,7 @@ def formulas(arm: Arm, P: NDArray, kept: Sequence[int], names: Sequence[str], te
     lengths = length_values(arm)
     rotors = next((k for k, name in enumerate(names) if name == "Ia1"), None)
     dropped = [k for k in range(len(names)) if k not in kept]
-    absorbed = _absorb(_null_rows(arm, terms, rotors), dropped, inertial.SIZE * arm.n)
+    absorbed = _absorb(_null_rows(arm, terms, rotors), dropped, inertial.SIZE * arm.n_joints)
     texts = []
     for row, lead in zip(P, kept, strict=True):
         parts = [(polynomial(1.0), names[lead])]
@@ -151,9 +151,9 @@ def _null_rows(arm: Arm, terms: str, rotors: int | None) -> list[Row]:
             body = [polynomial(x) for x in change[: inertial.SIZE]]
             entries = _move(body, segment.R_after.T, -(segment.R_after.T @ after))
             row = {inertial.SIZE * i + k: p for k, p in enumerate(entries)}
-            if i:
+            if arm.parents[i] >= 0:
                 carried = _move(body, segment.R_before, before)
-                row |= {inertial.SIZE * (i - 1) + k: -p for k, p in enumerate(carried)}
+                row |= {inertial.SIZE * arm.parents[i] + k: -p for k, p in enumerate(carried)}
             if rotors is not None:
                 row[rotors + i] = polynomial(change[inertial.SIZE])
             rows.append({k: p for k, p in row.items() if p})

@@ -173,7 +173,7 @@ def linear_parameters(arm: Arm, S: ArrayLike, theta_known: ArrayLike, names: Seq
     names : sequence of str, optional
         `phi1, phi2, ...` if left out.
     """
-    size = inertial.SIZE * arm.n
+    size = inertial.SIZE * arm.n_joints
     S, known = np.array(S, float), np.array(theta_known, float)
     if S.ndim != 2 or S.shape[0] != size or known.shape != (size,):
         raise ShapeError(
@@ -198,7 +198,7 @@ def unknown_parameters(arm: Arm, names: Iterable[str]) -> Split:
         Entries such as `Ixx2`; a link's name for all ten; or physical quantities, which stand for every
         entry that contains them: `mass2`, `px2`, `py2`, `pz2` (centre), `Jxx2` ... `Jyz2` (about the centre).
     """
-    every = inertial.parameter_names(arm.n)
+    every = inertial.parameter_names(arm.n_joints)
     names = [names] if isinstance(names, str) else names
     entries = sorted({every.index(e) for name in names for e in _entries(arm, name, every)})
     if not entries:
@@ -218,11 +218,11 @@ def _entries(arm: Arm, name: str, every: list[str]) -> list[str]:
         return [f"{entry}{i}" for entry in inertial.NAMES]
     quantity = name.rstrip("0123456789")
     index = name[len(quantity) :]
-    if quantity in PHYSICAL and index and 1 <= int(index) <= arm.n:
+    if quantity in PHYSICAL and index and 1 <= int(index) <= arm.n_joints:
         return [f"{entry}{int(index)}" for entry in PHYSICAL[quantity]]
     raise ArmdynError(
         f"unknown_parameters: arm '{arm.name}' has no parameter {name!r}; expected {', '.join(inertial.NAMES)} or "
-        f"{', '.join(PHYSICAL)} with a link's number 1 to {arm.n}, or a link: {', '.join(arm.link_names)}"
+        f"{', '.join(PHYSICAL)} with a link's number 1 to {arm.n_joints}, or a link: {', '.join(arm.link_names)}"
     )
 
 
@@ -243,8 +243,8 @@ def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: flo
     if link is not None and link not in arm.link_names:
         raise ArmdynError(f"unknown_mass: arm '{arm.name}' has no link {link!r}; links: {', '.join(arm.link_names)}")
     unit = Inertia.from_com(1.0, centre)
-    i = arm.n - 1 if link is None else arm.link_names.index(link)
-    column = np.zeros(inertial.SIZE * arm.n)
+    i = arm.tip_index if link is None else arm.link_names.index(link)
+    column = np.zeros(inertial.SIZE * arm.n_joints)
     column[inertial.entries(i)] = (unit.moved(arm.tool_pose) if link is None else unit).theta
     name = "load mass" if link is None else f"mass on {link}"
     return Split(arm, (name,), column[:, None], arm.theta - mass * column, np.array([float(mass)]))

@@ -16,11 +16,20 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynWarning, ModelError, check_choice
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
-from armdyn.model.mechanism import Frame
-from armdyn.model.mjcf.bodies import FREE, HINGE, TYPES, Bodies, Site, sites
+from armdyn.model.mechanism import Frame, Spring
+from armdyn.model.mjcf.bodies import FREE, HINGE, TYPES, Bodies, Site, site_pose, sites
 from armdyn.model.mjcf.mount import mounting_plane
 from armdyn.model.mjcf.source import compile_mjcf, import_mujoco
-from armdyn.model.mjcf.ties import Ties, acts, equality_name, is_fixed, relations, tendon_name, tie_joints
+from armdyn.model.mjcf.ties import (
+    Ties,
+    acts,
+    equality_name,
+    is_fixed,
+    relations,
+    spring_ends,
+    tendon_name,
+    tie_joints,
+)
 from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, note_branches
 from armdyn.model.urdf.tree import Chain, choose_chain, reject_hold, whole_tree
 from armdyn.spatial.inertia import Inertia
@@ -38,7 +47,8 @@ def read_mjcf(
     """The arm between two bodies of an MJCF model, or the tree of them.
 
     Bodies without joints are part of the body that carries them. Damping is viscous friction, `frictionloss` Coulomb
-    friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. Linear equalities of
+    friction, `armature` the rotor's inertia seen at the joint, springs are springs to ground. A spatial tendon between
+    two sites that has nothing but a stiffness is a spring between links (`Arm.springs`). Linear equalities of
     joints and of fixed tendons make joints follow others (`Joint.follows`), exactly. A body with a free joint is held
     where it is at first. What MuJoCo adds besides (tendons, actuators, gravity compensation, a medium) is told in
     `arm.notes`, and so are forces that the file disables.
@@ -140,7 +150,41 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str, hold: M
         notes=tuple(notes),
         tip_link=None if is_last else tip_link,
     )
+    arm = replace(arm, springs=tuple(_springs(bodies, chain.base, places, ties)))
     return arm if arm.is_chain else replace(arm, frames=(*frames, *_site_frames(bodies, places, {arm.tip_name})))
+
+
+def _springs(
+    bodies: Bodies, base: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
+) -> Iterator[Spring]:
+    """Spatial tendons that are springs between two sites of different links."""
+    m = bodies.model
+    for t in range(m.ntendon):
+        ends = None if is_disabled(m, "spring") else spring_ends(m, t)
+        if ends is None:
+            continue
+        links, points = [], []
+        for site in ends:
+            link, T = _place(bodies, bodies.names[int(m.site_bodyid[site])], places, ties)
+            links.append(base if link is None else link)
+            points.append(tuple((T @ site_pose(bodies, site))[:3, 3]))
+        if links[0] != links[1]:
+            k, rest = float(m.tendon_stiffness[t]), float(m.tendon_lengthspring[t, 0])
+            yield Spring(tendon_name(m, t), (links[0], links[1]), (points[0], points[1]), k, rest)
+
+
+def _place(
+    bodies: Bodies, body: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
+) -> tuple[str | None, NDArray]:
+    """The link that carries a body, None for the base, and the body's pose in it."""
+    T = np.eye(4)
+    while body not in places:
+        if body not in bodies.tree.parent:
+            raise ModelError(f"{bodies.where}: a spring is fixed above the arm's base; choose the world as base=")
+        step = bodies.tree.parent[body]
+        T, body = bodies.held_pose(step, ties.held) @ T, step.parent
+    carrier, pose = places[body]
+    return carrier, pose @ T
 
 
 def _follows(ties: Ties, joint: str) -> dict[str, Any]:
@@ -314,7 +358,7 @@ def _notes(bodies: Bodies, chain: Chain, ties: Ties) -> list[str]:
 
 def _tendon_notes(m: Any) -> list[str]:
     """Tendons whose own forces, or those of actuators over them, are left out."""
-    kinds = {t: "fixed" if is_fixed(m, t) else "spatial" for t in range(m.ntendon)}
+    kinds = {t: "fixed" if is_fixed(m, t) else "spatial" for t in range(m.ntendon) if spring_ends(m, t) is None}
     what = {t: "its forces are" if acts(m, t) else "forces of actuators over it are" for t in kinds}
     return [f"{kind} tendon '{tendon_name(m, t)}': {what[t]} left out" for t, kind in kinds.items()]
 

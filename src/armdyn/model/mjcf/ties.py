@@ -79,7 +79,7 @@ def loops(bodies: Bodies) -> list[Loop]:
     found = [Loop(f"ball joint '{name}'", frozenset((name,))) for name in balls]
     found += [one for e in range(m.neq) if isinstance(one := _equality(bodies, e), Loop)]
     for t in range(m.ntendon):
-        if not is_fixed(m, t) and acts(m, t):
+        if not is_fixed(m, t) and acts(m, t) and spring_ends(m, t) is None:
             found.append(Loop(f"spatial tendon '{tendon_name(m, t)}'", _spanned(bodies, t)))
     return found
 
@@ -174,6 +174,20 @@ def is_fixed(m: Any, t: int) -> bool:
 def acts(m: Any, t: int) -> bool:
     """Whether a tendon exerts forces without an actuator."""
     return any(float(getattr(m, f"tendon_{what}")[t]) for what in ACTS if hasattr(m, f"tendon_{what}"))
+
+
+def spring_ends(m: Any, t: int) -> tuple[int, int] | None:
+    """The two sites of a spatial tendon that is a plain spring between them; None of any other."""
+    first, count = int(m.tendon_adr[t]), int(m.tendon_num[t])
+    wraps = range(first, first + count)
+    if count != 2 or any(m.wrap_type[w] != import_mujoco().mjtWrap.mjWRAP_SITE for w in wraps):
+        return None
+    shortest, longest = m.tendon_lengthspring[t]
+    others = any(float(getattr(m, f"tendon_{what}")[t]) for what in ACTS[1:] if hasattr(m, f"tendon_{what}"))
+    bends = hasattr(m, "tendon_stiffnesspoly") and m.tendon_stiffnesspoly[t].any()
+    if others or bends or shortest != longest or not m.tendon_stiffness[t]:
+        return None
+    return int(m.wrap_objid[first]), int(m.wrap_objid[first + 1])
 
 
 def equality_name(m: Any, e: int) -> str:

@@ -65,6 +65,10 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     tags = [tag for file, data in files.items() for tag in start_tags(file, data)]
     edits = [edit for index in range(arm.n_joints) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
     edits += _frame_edits(arm, old, tags, bodies, files) if frames else []
+    if arm.springs != old.springs:
+        raise ModelError(
+            f"{bodies.where}: has other springs between links than arm '{arm.name}'; write a file of its own"
+        )
     names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
     edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
     changed = _apply(files, edits)

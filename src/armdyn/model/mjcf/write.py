@@ -81,6 +81,7 @@ def _mujoco(arm: Arm) -> Element:
             place = bodies[arm.link_names.index(frame.link)]
             SubElement(place, "site", {"name": frame.name, **_pose_attributes(frame.pose)})
     _write_followers(root, arm)
+    _write_springs(root, arm, {arm.base_name: world, **dict(zip(arm.link_names, bodies, strict=True))})
     motors = SubElement(root, "actuator")
     for joint in arm.coordinate_joints:
         servo = servo_attributes(joint)
@@ -97,6 +98,19 @@ def body_element(parent: Element, name: str, T: np.ndarray) -> Element:
 
 def _pose_attributes(T: np.ndarray) -> dict[str, str]:
     return {"pos": text(T[:3, 3]), "quat": text(to_quaternion(T[:3, :3]))}
+
+
+def _write_springs(root: Element, arm: Arm, bodies: Mapping[str, Element]) -> None:
+    """Springs between links as spatial tendons between two sites."""
+    tendons = next(iter(root.findall("tendon")), None)
+    for spring in arm.springs:
+        tendons = SubElement(root, "tendon") if tendons is None else tendons
+        law = {"stiffness": text([spring.stiffness]), "springlength": text([spring.rest_length])}
+        tendon = SubElement(tendons, "spatial", {"name": spring.name, **law})
+        for k, (link, point) in enumerate(zip(spring.links, spring.points, strict=True)):
+            place = np.array(point) if link in arm.link_names else (arm.base_pose @ [*point, 1.0])[:3]
+            SubElement(bodies[link], "site", name=f"{spring.name} {k}", pos=text(place))
+            SubElement(tendon, "site", site=f"{spring.name} {k}")
 
 
 def _write_followers(root: Element, arm: Arm) -> None:
