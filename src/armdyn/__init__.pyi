@@ -25,6 +25,7 @@ from armdyn.calibration.check import check_poses as check_poses
 from armdyn.calibration.design import calibration_poses as calibration_poses
 from armdyn.calibration.held_out import CalibrationVerdict as CalibrationVerdict
 from armdyn.calibration.kinematics import calibrated_kinematics as calibrated_kinematics
+from armdyn.calibration.kinematics import command_steps as command_steps
 from armdyn.calibration.kinematics import deflection_regressor as deflection_regressor
 from armdyn.calibration.kinematics import geometry_regressor as geometry_regressor
 from armdyn.calibration.poses import Poses as Poses

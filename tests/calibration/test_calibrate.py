@@ -37,8 +37,7 @@ def test_predicts_new_poses_better_than_simpler_models(calibration: armdyn.Calib
 def test_arm_holds_frames_and_deflection(calibration: armdyn.Calibration) -> None:
     q = calibration.poses.q[:5]
     tips = calibration.base_pose @ calibrated_kinematics(calibration.arm, q)
-    # Gravity's lever arms are those of the moved frames: zeros off by 4 mrad times deflections of a few mrad.
-    np.testing.assert_allclose(tips @ calibration.tool_pose, calibration.pose(q), atol=2e-5)
+    np.testing.assert_allclose(tips @ calibration.tool_pose, calibration.pose(q), atol=1e-12)
     assert np.abs(tips - calibration.base_pose @ armdyn.forward_kinematics(calibration.arm, q)).max() > 1e-5
 
 

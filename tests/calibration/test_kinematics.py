@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn.calibration.kinematics import (
     calibrated_kinematics,
-    deflection_rate,
+    command_steps,
     deflection_regressor,
     geometry_regressor,
 )
@@ -81,13 +81,55 @@ def test_functions_of_gravity_span_all_rows(any_arm: Arm) -> None:
     assert len(functions.joints) < any_arm.n**2
 
 
-def test_rate_of_the_deflection_is_its_derivative(any_arm: Arm) -> None:
+def test_moved_frames_are_gravity_s_lever_arms(any_arm: Arm) -> None:
+    """An arm with errors, and the arm that has them in its frames, yield alike."""
     rng = np.random.default_rng(5)
-    q, rows, step = rng.normal(size=any_arm.n), rng.normal(size=(any_arm.n, 4 * any_arm.n)), 1e-6
-    rate = np.asarray(deflection_rate(any_arm, q, deflection=rows))
-    for k, e in enumerate(np.eye(any_arm.n)):
-        ends = [np.sum(deflection_regressor(any_arm, q + s * step * e) * rows, axis=1) for s in (1, -1)]
-        np.testing.assert_allclose((ends[0] - ends[1]) / (2 * step), rate[:, k], atol=1e-6)
+    q, geometry = rng.normal(size=(4, any_arm.n)), 0.1 * rng.normal(size=(any_arm.n, 6))
+    rows = 1e-3 * rng.normal(size=(any_arm.n, 4 * any_arm.n))
+    moved = moved_arm(any_arm, geometry, rows, Poses(q, np.zeros((4, 3))))
+    expected = calibrated_kinematics(any_arm, q, geometry=geometry, deflection=rows)
+    np.testing.assert_allclose(calibrated_kinematics(moved, q), expected, atol=1e-13)
+    assert np.abs(expected - calibrated_kinematics(any_arm, q, geometry=geometry)).max() > 1e-3
+
+
+def test_steps_to_a_pose_shrink_the_error(any_arm: Arm) -> None:
+    rng = np.random.default_rng(6)
+    q, geometry = rng.normal(size=(20, any_arm.n)), 1e-3 * rng.normal(size=(any_arm.n, 6))
+    errors = {"geometry": geometry, "deflection": 1e-4 * rng.normal(size=(any_arm.n, 4 * any_arm.n))}
+    pose = calibrated_kinematics(any_arm, q, **errors)
+    there, left = command_steps(any_arm, q + 0.003, pose, steps=5, **errors)
+    np.testing.assert_allclose(calibrated_kinematics(any_arm, there, **errors), pose, atol=1e-9)
+    assert np.max(left) < 1e-9
+
+
+def test_jax_computes_the_same(any_arm: Arm) -> None:
+    jax = pytest.importorskip("jax")
+    rng = np.random.default_rng(7)
+    q, geometry = rng.normal(size=any_arm.n), 0.01 * rng.normal(size=(any_arm.n, 6))
+    with jax.enable_x64(True):
+        call = armdyn.to_jax(calibrated_kinematics, any_arm)
+        np.testing.assert_allclose(
+            call(q, geometry=geometry), calibrated_kinematics(any_arm, q, geometry=geometry), atol=1e-15
+        )
+        rate = jax.jacobian(lambda g: call(q, geometry=g)[:3, 3])(geometry).reshape(3, -1)
+    np.testing.assert_allclose(rate, geometry_regressor(any_arm, q, geometry=geometry)[:3], atol=1e-12)
+
+
+def test_latex_and_sympy_have_the_errors_as_symbols() -> None:
+    """One turning joint: what is printed is what SymPy has, and that computes the same."""
+    pytest.importorskip("sympy")
+    arm = armdyn.Arm.from_dh([{"kind": "R", "a": 0.5, "alpha": 0.0, "d": 0.0, "theta": 0.0}])
+    text = armdyn.latex(calibrated_kinematics, arm, symbols="geometry")
+    turned = r"\cos\left(q_{1} + r_{z1}\right) \, \cos\left(r_{y1}\right)"
+    x = rf"x_{{1}} \, \cos\left(r_{{y1}}\right) + z_{{1}} \, \sin\left(r_{{y1}}\right) + 0.5 \, {turned}"
+    assert text.startswith(r"\mathrm{pose} = \begin{bmatrix} " + turned)
+    assert x in text
+    rng = np.random.default_rng(8)
+    q, geometry = rng.normal(size=1), 0.1 * rng.normal(size=(1, 6))
+    values = dict(zip(("x1", "y1", "z1", "rx1", "ry1", "rz1", "q1"), (*geometry[0], *q), strict=True))
+    expression = armdyn.sympy_expression(calibrated_kinematics, arm, symbols="geometry")
+    pose = np.array(expression.subs({s: values[str(s)] for s in expression.free_symbols}), float)
+    np.testing.assert_allclose(pose, calibrated_kinematics(arm, q, geometry=geometry), atol=1e-14)
 
 
 def test_c_code_follows_from_the_same_text(tmp_path: Path) -> None:

@@ -38,13 +38,15 @@ def test_the_command_writes_and_names_mistakes(arm: Arm, poses: Poses, tmp_path:
         table = np.column_stack([q, poses.points.reshape(len(q), -1)])
         np.savetxt(tmp_path / f"{name}.csv", table, delimiter=",", header=names, comments="")
     out, offsets = tmp_path / "c.urdf", tmp_path / "o.yaml"
-    files = ["--out", str(out), "--offsets", str(offsets)]
+    files = ["--out", str(out), "--offsets", str(offsets), "--placed", "--code", str(tmp_path / "code")]
     done = CliRunner().invoke(app, ["calibrate", "puma560", str(tmp_path / "good.csv"), *files])
     assert done.exit_code == 0
     assert "full model" in done.stdout
     assert "Calibrated" in done.stdout
     assert armdyn.load(out).deflection.any()
     assert len(offsets.read_text().splitlines()) == 7
+    assert not np.allclose(armdyn.load(out).tool_pose, arm.tool_pose)
+    assert (tmp_path / "code" / "puma560.c").stat().st_size > 1e4
     done = CliRunner().invoke(app, ["calibrate", "puma560", str(tmp_path / "bad.csv")])
     assert done.exit_code != 0
     assert "joint positions are in degrees" in str(done.exception)

@@ -9,7 +9,7 @@ export(
         "check": "check_poses PoseMistake PosesCheck",
         "design": "calibration_poses",
         "held_out": "CalibrationVerdict",
-        "kinematics": "calibrated_kinematics deflection_regressor geometry_regressor",
+        "kinematics": "calibrated_kinematics command_steps deflection_regressor geometry_regressor",
         "poses": "Poses",
         "read_poses": "read_poses",
         "result": "Calibration",

@@ -7,6 +7,7 @@ from armdyn.calibration.check import check_poses as check_poses
 from armdyn.calibration.design import calibration_poses as calibration_poses
 from armdyn.calibration.held_out import CalibrationVerdict as CalibrationVerdict
 from armdyn.calibration.kinematics import calibrated_kinematics as calibrated_kinematics
+from armdyn.calibration.kinematics import command_steps as command_steps
 from armdyn.calibration.kinematics import deflection_regressor as deflection_regressor
 from armdyn.calibration.kinematics import geometry_regressor as geometry_regressor
 from armdyn.calibration.poses import Poses as Poses
@@ -23,6 +24,7 @@ __all__ = [
     "calibrated_kinematics",
     "calibration_poses",
     "check_poses",
+    "command_steps",
     "deflection_regressor",
     "geometry_regressor",
     "read_poses",

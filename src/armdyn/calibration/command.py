@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.calibration.kinematics import deflection_rate, deflection_regressor, geometry_regressor
-from armdyn.calibration.unknowns import zero_columns
+from armdyn.calibration.fit import INTERPRETED_POSES
+from armdyn.calibration.kinematics import command_steps
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kinematics.inverse import inverse_kinematics
-from armdyn.spatial.rotation import to_axis_angle
 from armdyn.spatial.transform import inverse, transform
+from armdyn.trace.backend import interpreting
 
 if TYPE_CHECKING:
     from armdyn.calibration.result import Calibration
@@ -33,18 +33,17 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
     carried = arm.with_tool(arm.tool_pose @ tool)
     poses = transform_all(goal) if position else goal
     task = "position" if position else "pose"
-    q = inverse_kinematics(carried, inverse(calibration.base_pose) @ poses, q0, task=task).q.reshape(-1, arm.n)
+    poses = inverse(calibration.base_pose) @ poses
+    q = inverse_kinematics(carried, poses, q0, task=task).q.reshape(-1, arm.n)
     poses = poses.reshape(-1, 4, 4)
-    for _ in range(MAX_STEPS):
-        tips = calibration.tip(q)
-        error = _error(poses, tips @ tool)[:, : 3 if position else 6]
-        if np.abs(error).max(initial=0.0) < REACHED:
-            break
-        J = _jacobian(calibration, q, tips, tips @ tool)[:, : error.shape[1]]
-        # Damped by the squared error: quick also where the arm is singular (Yamashita, Fukushima 2001).
-        A = J @ np.swapaxes(J, 1, 2) + np.sum(error**2, axis=1)[:, None, None] * np.eye(error.shape[1])
-        q = q + (np.swapaxes(J, 1, 2) @ np.linalg.pinv(A, rcond=1e-14) @ error[..., None])[..., 0]
-    missed = np.abs(error).max(1) >= REACHED
+    geometry, deflection = calibration.geometry, calibration.deflection
+    missed = np.ones(len(q), bool)
+    with interpreting(len(q) <= INTERPRETED_POSES):
+        for _ in range(MAX_STEPS):
+            q, error = command_steps(carried, q, poses, task=task, geometry=geometry, deflection=deflection)
+            missed = np.asarray(error).max(axis=1) >= REACHED
+            if not missed.any():
+                break
     low, high = arm.position_limits
     outside = ((q < low) | (q > high)).any(1)
     if (bad := np.flatnonzero(missed | outside)).size:
@@ -58,21 +57,3 @@ def transform_all(points: NDArray) -> NDArray:
     poses = np.tile(np.eye(4), (*points.shape[:-1], 1, 1))
     poses[..., :3, 3] = points
     return poses
-
-
-def _error(target: NDArray, reached: NDArray) -> NDArray:
-    axis, angle = to_axis_angle(target[:, :3, :3] @ np.swapaxes(reached[:, :3, :3], 1, 2))
-    return np.concatenate([target[:, :3, 3] - reached[:, :3, 3], axis * angle[:, None]], axis=1)
-
-
-def _jacobian(calibration: Calibration, q: NDArray, tips: NDArray, frames: NDArray) -> NDArray:
-    """Velocity of the frames per unit of the joints, in the instrument's axes."""
-    arm, geometry, deflection = calibration.nominal, calibration.geometry, calibration.deflection
-    yielded = np.einsum("kij,ij->ki", np.asarray(deflection_regressor(arm, q)), deflection)
-    J = np.asarray(geometry_regressor(arm, q + yielded, geometry=geometry))
-    J = J[:, :, 6 * np.arange(arm.n) + zero_columns(arm)]
-    J = J @ (np.eye(arm.n) + np.asarray(deflection_rate(arm, q, deflection=deflection)))
-    R = calibration.base_pose[:3, :3]
-    v, w = R @ J[:, :3], R @ J[:, 3:]
-    arms = frames[:, :3, 3] - tips[:, :3, 3]
-    return np.concatenate([v + np.cross(w, arms[:, :, None], axis=1), w], axis=1)

@@ -11,28 +11,39 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.dynamics.gravity import first_moments
+from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, LEAST_DAMPING, DampedStep, damped_correction
+from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import homogeneous
-from armdyn.kinematics.motion import motions
 from armdyn.model.arm import Arm
-from armdyn.model.quantities import DeflectionData, Geometry, Gravity, Q
-from armdyn.spatial import inertia as inertial
+from armdyn.model.quantities import DeflectionData, Geometry, Gravity, Pose, Q
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 MOMENTS = 4  # mass and first moments of a link
 
 
-class Chain(NamedTuple):
-    """Symbols of the arm with errors: the tip, and per unit of every error the axis and where it acts."""
+class JointFrame(NamedTuple):
+    """Symbols of a joint of the arm with errors, in base axes: its axis, a point of it, and the frame behind it."""
+
+    slides: bool
+    axis: Symbol
+    point: Symbol
+    R: Symbol
+    p: Symbol
+
+
+class ErrorChain(NamedTuple):
+    """Symbols of the arm with errors: the tip, the joints, and per unit of every error the axis and where it acts."""
 
     R: Symbol
     p: Symbol
+    joints: list[JointFrame]
     screws: list[tuple[bool, Symbol, Symbol]]  # whether it turns, axis, a point of it
 
 
-def chain(arm: Arm, q: Symbol, geometry: Symbol) -> Chain:
+def chain(arm: Arm, q: Symbol, geometry: Symbol) -> ErrorChain:
     """The arm's chain with six small joints before every joint."""
     R, p = ca.SX.eye(3), ca.SX.zeros(3)
+    joints: list[JointFrame] = []
     screws: list[tuple[bool, Symbol, Symbol]] = []
     for i, segment in enumerate(arm.segments):
         x, y, z, rx, ry, rz = (geometry[i, k] for k in range(6))
@@ -46,11 +57,13 @@ def chain(arm: Arm, q: Symbol, geometry: Symbol) -> Chain:
         slides = segment.kind == "prismatic"
         p = p + R[:, 0] * x + R[:, 1] * y + R[:, 2] * (z + q[i] if slides else z)
         screws += [(False, R[:, k], p) for k in range(3)] + [turn_x, turn_y, (True, R[:, 2], p)]
+        axis, point = R[:, 2], p
         R = ca.horzcat(*_turn(R[:, 0], R[:, 1], rz if slides else rz + q[i]), R[:, 2])
         p = p + ca.mtimes(R, segment.p_after)
         R = ca.mtimes(R, segment.R_after)
+        joints.append(JointFrame(slides, axis, point, R, p))
     R_tool, p_tool = arm.tool
-    return Chain(ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), screws)
+    return ErrorChain(ca.mtimes(R, R_tool), p + ca.mtimes(R, p_tool), joints, screws)
 
 
 def _turn(u: Symbol, v: Symbol, angle: Symbol) -> tuple[Symbol, Symbol]:
@@ -59,22 +72,23 @@ def _turn(u: Symbol, v: Symbol, angle: Symbol) -> tuple[Symbol, Symbol]:
     return c * u + s * v, c * v - s * u
 
 
-def deflections(arm: Arm, q: Symbol, deflection: Symbol, gravity: Symbol) -> Symbol:
-    """Symbols: how far every joint of the arm as described yields under gravity."""
-    joints, a, rows = motions(arm, q), -gravity, []
+def deflection_rows(arm: Arm, q: Symbol, geometry: Symbol, gravity: Symbol) -> list[list[Symbol]]:
+    """Symbols (n, n) of four numbers each: how far every joint yields per unit of a link's mass and first moments."""
+    joints = chain(arm, q, geometry).joints
+    rows = [[ca.SX.zeros(1, MOMENTS) for _ in joints] for _ in joints]
     for i, joint in enumerate(joints):
-        theta = ca.SX.zeros(inertial.SIZE * arm.n)
-        for link in range(i, arm.n):
-            start = inertial.SIZE * link
-            theta[start + inertial.MASS] = deflection[i, MOMENTS * link]
-            for k, place in enumerate(range(*inertial.FIRST.indices(inertial.SIZE))):
-                theta[start + place] = deflection[i, MOMENTS * link + 1 + k]
-        m, h = first_moments(joints, theta)[0][i]
-        a = joint.parent_to_joint(a)
-        # compliance times z.(h x a), as in `gravity_torque`; it yields the way gravity pulls
-        rows.append(-(h[0] * a[1] - h[1] * a[0]) if joint.is_revolute else -m * a[2])
-        a = joint.joint_to_link(a)
-    return ca.vertcat(*rows)
+        # It yields the way gravity pulls: z.(r x g) for mass at r from the axis, z.g where the joint slides.
+        pull = ca.cross(gravity, joint.axis)
+        for k, link in enumerate(joints[i:], start=i):
+            moments = (ca.dot(link.p - joint.point, pull), ca.mtimes(pull.T, link.R))
+            rows[i][k] = ca.horzcat(*((ca.dot(joint.axis, gravity), 0, 0, 0) if joint.slides else moments))
+    return rows
+
+
+def deflected(arm: Arm, q: Symbol, geometry: Symbol, deflection: Symbol, gravity: Symbol) -> Symbol:
+    """Symbols of the joints' positions as they are under gravity."""
+    rows = deflection_rows(arm, q, geometry, gravity)
+    return q + ca.vertcat(*(ca.dot(ca.horzcat(*row), deflection[i, :]) for i, row in enumerate(rows)))
 
 
 @traced(returns={"pose": "4, 4"})
@@ -88,7 +102,7 @@ def calibrated_kinematics(
     pose
         Without `geometry` and `deflection` that of `forward_kinematics`, plus the deflection that the arm's file holds.
     """
-    at = chain(arm, q + deflections(arm, q, deflection, gravity), geometry)
+    at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
     return homogeneous(at.R, at.p)
 
 
@@ -110,14 +124,40 @@ def geometry_regressor(arm: Arm, q: Q, *, geometry: Geometry = None) -> Array:
 
 
 @traced(returns={"Y": "n, 4*n"})
-def deflection_regressor(arm: Arm, q: Q, *, gravity: Gravity = None) -> Array:
+def deflection_regressor(arm: Arm, q: Q, *, geometry: Geometry = None, gravity: Gravity = None) -> Array:
     """Deflection of every joint under gravity per unit of its row of `deflection`."""
-    rows = ca.SX.sym("deflection", arm.n, MOMENTS * arm.n)
-    d = deflections(arm, q, rows, gravity)
-    return ca.vertcat(*(ca.jacobian(d[i], rows[i, :].T) for i in range(arm.n)))
+    return ca.vertcat(*(ca.horzcat(*row) for row in deflection_rows(arm, q, geometry, gravity)))
 
 
-@traced(returns={"rate": "n, n"})
-def deflection_rate(arm: Arm, q: Q, *, deflection: DeflectionData = None, gravity: Gravity = None) -> Array:
-    """Change of the joints' deflection under gravity per unit of their positions."""
-    return ca.jacobian(deflections(arm, q, deflection, gravity), q)
+@traced()
+def command_steps(
+    arm: Arm,
+    q: Q,
+    pose: Pose,
+    task: str = "pose",
+    steps: int = 1,
+    *,
+    geometry: Geometry = None,
+    deflection: DeflectionData = None,
+    gravity: Gravity = None,
+) -> DampedStep:
+    """Joint positions to send for a pose, after Newton steps, and the distance and angle that are left.
+
+    Damped by the squared error: quick also where the arm is singular (Yamashita, Fukushima 2001). How the deflection
+    itself changes is left out: a thousandth, so that a step leaves a thousandth of the error.
+    """
+    for _ in range(steps):
+        at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
+        e = pose_error(at.R, at.p, pose, task)
+        J = ca.horzcat(*(_velocity(at, joint)[: e.shape[0]] for joint in at.joints))
+        damping = DAMPING_PER_SQUARED_ERROR / 2 * ca.dot(e, e) + LEAST_DAMPING
+        q = q + damped_correction(J, ca.SX.ones(e.shape[0]), ca.SX.ones(arm.n), damping, e)
+    at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
+    return DampedStep(q, error_sizes(at.R, at.p, pose, task))
+
+
+def _velocity(at: ErrorChain, joint: JointFrame) -> Symbol:
+    """Velocity of the tip, [linear; angular], per unit of a joint's."""
+    if joint.slides:
+        return ca.vertcat(joint.axis, ca.SX.zeros(3))
+    return ca.vertcat(ca.cross(joint.axis, at.p - joint.point), joint.axis)

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,23 +26,18 @@ from armdyn.calibration.held_out import (
     refit,
     summary,
 )
-from armdyn.calibration.kinematics import calibrated_kinematics
+from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.unknowns import GROUPS, Unknowns, zero_columns
-from armdyn.calibration.write import moved_arm, save_calibration, save_offsets
+from armdyn.calibration.unknowns import GROUPS, State, Unknowns, zero_columns
+from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
+from armdyn.spatial.transform import transform
+from armdyn.trace.printers.c_code import CCode, c_code
 
 DOUBTFUL_WEIGHT = 0.25  # of a pose: its residual is more than twice what its neighbours let expect
 DETERMINED_SHARE = 0.5  # of a number, decided by the data rather than by what is typical
-
-
-class GeometryErrors(NamedTuple):
-    """Of joint frames, and their deflection under gravity."""
-
-    geometry: NDArray  # (n, 6)
-    deflection: NDArray  # (n, 4 n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,21 +188,41 @@ class Calibration(Reported, Frozen):
         return summary(pose_distances(self.fit.unknowns, self.fit))
 
     @cached_property
-    def written(self) -> GeometryErrors:
-        """What the verdict allows to be written: the fitted numbers, zeros alone, or nothing."""
-        n = self.nominal.n
+    def written(self) -> State:
+        """Numbers that the verdict allows to be written: of the fitted model, of zeros alone, or of base and tool."""
         if self.verdict is CalibrationVerdict.CALIBRATED:
-            return GeometryErrors(self.geometry, self.deflection)
-        if self.verdict is CalibrationVerdict.OFFSETS:
-            zeros = models(self.fit.unknowns)["offsets"]
-            return GeometryErrors(refit(zeros).state.geometry, np.zeros((n, 4 * n)))
-        return GeometryErrors(np.zeros((n, 6)), np.zeros((n, 4 * n)))
+            return self.fit.state
+        name = "offsets" if self.verdict is CalibrationVerdict.OFFSETS else "base_and_tool"
+        return refit(models(self.fit.unknowns)[name]).state
+
+    @property
+    def written_deflection(self) -> NDArray:
+        """Deflection (n, 4 n) that the verdict allows to be written."""
+        return self.deflection if self.verdict is CalibrationVerdict.CALIBRATED else 0 * self.deflection
+
+    @property
+    def written_tool(self) -> NDArray:
+        """Pose (4, 4) of the measured frame, or of the first marker, in the tip's frame."""
+        tool = self.written.tool
+        return transform(None, tool[0]) if self.poses.n_markers else tool
 
     @cached_property
     def arm(self) -> Arm:
         """The arm to use, in its own base axes: with fitted frames and deflection where the verdict allows."""
-        geometry, deflection = self.written
-        return moved_arm(self.nominal, geometry, deflection, self.poses) if geometry.any() else self.nominal
+        if not self.written.geometry.any():
+            return self.nominal
+        return moved_arm(self.nominal, self.written.geometry, self.written_deflection, self.poses)
+
+    @cached_property
+    def placed_arm(self) -> Arm:
+        """`arm` as it stands: its base in the instrument's frame, its tip at the measured frame or the first marker."""
+        return placed_arm(self.arm, self.written.base, self.written_tool)
+
+    @cached_property
+    def fitted_arm(self) -> Arm:
+        """The fitted model as an arm, whatever the verdict: base in the instrument's frame, tip where `pose` is."""
+        arm = moved_arm(self.nominal, self.geometry, self.deflection, self.poses)
+        return placed_arm(arm, self.base_pose, self.tool_pose)
 
     # -- predictions ------------------------------------------------------------------------------------
 
@@ -280,13 +294,22 @@ class Calibration(Reported, Frozen):
         *,
         onto: str | os.PathLike[str] | None = None,
         offsets: str | os.PathLike[str] | None = None,
+        placed: bool = False,
     ) -> None:
-        """Write `arm` to a .urdf, .xml (MJCF) or .toml file; see `save_calibration`."""
-        save_calibration(self, path, onto=onto, offsets=offsets)
+        """Write `arm` (`placed_arm`) to a .urdf, .xml (MJCF), .toml or UR's .yaml file; see `save_calibration`."""
+        save_calibration(self, path, onto=onto, offsets=offsets, placed=placed)
 
     def save_offsets(self, path: str | os.PathLike[str]) -> None:
         """Write the errors of the joints' zeros alone as YAML, for the controller."""
         save_offsets(self, path)
+
+    def c_code(self, directory: str | os.PathLike[str], *, steps: int = 5, prefix: str | None = None) -> CCode:
+        """Write `command` as C: joints to send for a pose in the instrument's frame, from those of the nominal arm.
+
+        Five steps leave less than 1e-9 m and rad away from singular poses; the second output says what is left.
+        """
+        options = {"task": "pose", "steps": steps}
+        return c_code(command_steps, self.fitted_arm, directory, prefix=prefix, options=options, search=False)
 
     def __repr__(self) -> str:
         errors = self.fitted_errors

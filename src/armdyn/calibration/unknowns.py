@@ -138,18 +138,15 @@ class Unknowns:
         q, functions = self.poses.q, self.functions
         if not len(functions.joints):
             return q
-        Y = self._gravity_columns()
+        Y = self._gravity_columns(state)
         d = np.zeros_like(q)
         np.add.at(d.T, functions.joints, (Y * state.gravity).T)
         return q + d
 
-    def _gravity_columns(self) -> NDArray:
+    def _gravity_columns(self, state: State) -> NDArray:
         """Deflections (K, r) per unit of the coefficients."""
-        if "_Y" not in self.__dict__:
-            Y, functions = np.asarray(deflection_regressor(self.arm, self.poses.q)), self.functions
-            columns = np.einsum("krc,rc->kr", Y[:, functions.joints], functions.rows)
-            object.__setattr__(self, "_Y", columns)
-        return self.__dict__["_Y"]
+        Y = np.asarray(deflection_regressor(self.arm, self.poses.q, geometry=state.geometry))
+        return np.einsum("krc,rc->kr", Y[:, self.functions.joints], self.functions.rows)
 
     def predict(self, state: State) -> tuple[NDArray, NDArray]:
         """Tips in the instrument's frame (K, 4, 4), and the points (K, M, 3) or frames (K, 4, 4) to compare."""
@@ -190,7 +187,7 @@ class Unknowns:
         out[:, :, b : b + count] = J[:, :, np.flatnonzero(self.free.ravel())]
         if len(functions.joints):
             along = J[:, :, 6 * functions.joints + zero_columns(self.arm)[functions.joints]]
-            out[:, :, b + count :] = along * self._gravity_columns()[:, None]
+            out[:, :, b + count :] = along * self._gravity_columns(state)[:, None]
         return out
 
     def jacobian(self, state: State) -> NDArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import replace
@@ -16,7 +17,7 @@ from armdyn.calibration.unknowns import zero_columns
 from armdyn.errors import ArmdynError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm
-from armdyn.spatial.rotation import rotation_x, rotation_y, rotation_z
+from armdyn.spatial.rotation import rotation_x, rotation_y, rotation_z, to_rpy
 from armdyn.spatial.transform import transform
 
 if TYPE_CHECKING:
@@ -43,12 +44,28 @@ def error_transform(error: NDArray) -> NDArray:
     return transform(turned @ rotation_z(rz), turned @ np.array([x, y, z]))
 
 
+def placed_arm(arm: Arm, base: NDArray, tool: NDArray) -> Arm:
+    """Return the arm with its base (4, 4) in another frame, and its tip at a pose (4, 4) in the tip's frame."""
+    R, plane = base[:3, :3], arm.mounting_plane
+    if plane is not None:
+        normal = R @ plane[:3]
+        plane = float(normal[0]), float(normal[1]), float(normal[2]), float(plane[3] + normal @ base[:3, 3])
+    return replace(
+        arm,
+        base_pose=base @ arm.base_pose,
+        tool_pose=arm.tool_pose @ tool,
+        gravity=R @ arm.gravity,
+        mounting_plane=plane,
+    )
+
+
 def save_calibration(
     calibration: Calibration,
     path: str | os.PathLike[str],
     *,
     onto: str | os.PathLike[str] | None = None,
     offsets: str | os.PathLike[str] | None = None,
+    placed: bool = False,
 ) -> None:
     """Write the arm that the verdict allows; errors of zeros go into its frames or to the controller, never into both.
 
@@ -56,21 +73,32 @@ def save_calibration(
     ----------
     calibration : Calibration
     path : str or path
-        `.urdf`, `.xml` (MJCF) or `.toml`. Deflections are kept in TOML and in the URDF's extension element.
+        `.urdf`, `.xml` (MJCF) or `.toml`; `.yaml` for the kinematics parameters of UR's xacro. Deflections are kept in
+        TOML and in the URDF's extension element.
     onto : str or path, optional
         A URDF or MJCF whose other contents are kept; only frames of the chain move.
     offsets : str or path, optional
         A YAML file for the errors of the joints' zeros; the frames in `path` then have none of them.
+    placed : bool
+        Whether base and tool are written too: the arm as it stands before the instrument.
     """
     suffix = Path(path).suffix.lower()
-    if suffix not in (".urdf", ".xml", ".toml"):
+    if suffix not in (".urdf", ".xml", ".toml", ".yaml"):
         reason = "a DH table cannot hold axes that are nearly parallel; " if suffix == ".csv" else ""
-        raise ArmdynError(f"save: {reason}expected a file that ends in .urdf, .xml (MJCF) or .toml, got '{path}'")
+        raise ArmdynError(
+            f"save: {reason}expected a file that ends in .urdf, .xml (MJCF), .toml or .yaml (UR), got '{path}'"
+        )
+    if placed and (onto is not None or suffix == ".yaml"):
+        raise ArmdynError("save: base and tool are not part of a file that is kept; write a new one, without onto=")
     arm = calibration.arm
     if offsets is not None:
         arm = _without_offsets(calibration)
         save_offsets(calibration, offsets)
-    if onto is None or arm is calibration.nominal:
+    if placed:
+        arm = placed_arm(arm, calibration.written.base, calibration.written_tool)
+    if suffix == ".yaml":
+        save_ur_kinematics(arm, path)
+    elif onto is None or arm is calibration.nominal:
         arm.save(path, onto=onto)
     elif suffix == ".urdf":
         from armdyn.model.urdf.write import write_urdf
@@ -86,9 +114,39 @@ def save_calibration(
 
 def _without_offsets(calibration: Calibration) -> Arm:
     """The arm to use with readings that the controller has corrected."""
-    geometry, deflection = (np.array(x) for x in calibration.written)
+    geometry = np.array(calibration.written.geometry)
     geometry[np.arange(len(geometry)), zero_columns(calibration.nominal)] = 0.0
-    return moved_arm(calibration.nominal, geometry, deflection, calibration.poses)
+    return moved_arm(calibration.nominal, geometry, calibration.written_deflection, calibration.poses)
+
+
+# Joints of ur_description, and what its file of kinematics parameters calls the link behind each.
+UR_LINKS = {
+    "shoulder_pan_joint": "shoulder",
+    "shoulder_lift_joint": "upper_arm",
+    "elbow_joint": "forearm",
+    "wrist_1_joint": "wrist_1",
+    "wrist_2_joint": "wrist_2",
+    "wrist_3_joint": "wrist_3",
+}
+
+
+def save_ur_kinematics(arm: Arm, path: str | os.PathLike[str]) -> None:
+    """Write the joints' frames as the file that ur_description takes as its argument `kinematics_params`."""
+    links = [next((link for end, link in UR_LINKS.items() if name.endswith(end)), "") for name in arm.joint_names]
+    if links != list(UR_LINKS.values()):
+        raise ArmdynError(
+            f"save: only arms of ur_description have kinematics parameters in YAML, and '{arm.name}' has other joints; "
+            "write .urdf or .toml"
+        )
+    lines = ["kinematics:"]
+    for i, (link, joint) in enumerate(zip(links, arm.joints, strict=True)):
+        T = joint.before if i else arm.base_pose @ joint.before
+        if i == 0 and T[0, 0] < 0:  # between base_link and the first joint stands a half turn
+            T = transform(np.diag([-1.0, -1.0, 1.0])) @ T
+        numbers = dict(zip(("x", "y", "z", "roll", "pitch", "yaw"), [*T[:3, 3], *to_rpy(T[:3, :3])], strict=True))
+        lines += [f"  {link}:", *(f"    {name}: {float(x)!r}" for name, x in numbers.items())]
+    digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
+    write_whole(path, "\n".join([*lines, f"  hash: calib_{digest[:20]}"]) + "\n")
 
 
 def save_offsets(calibration: Calibration, path: str | os.PathLike[str]) -> None:

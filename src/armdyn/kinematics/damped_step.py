@@ -78,7 +78,7 @@ def damped_step(
     downhill = ca.mtimes(J.T, weights * e)
     held = ca.logic_or(ca.logic_and(q <= lower, downhill < 0), ca.logic_and(q >= upper, downhill > 0))
     if wish is None:
-        dq = _correction(J, weights, 1 - held, damping, e)
+        dq = damped_correction(J, weights, 1 - held, damping, e)
     else:
         dq = _wish(J, weights, 1 - held, damping, e, wish, (lower - q, upper - q))
     return DampedStep(ca.fmin(ca.fmax(q + dq, lower), upper), error_sizes(R, p, pose, task))
@@ -94,7 +94,7 @@ def damped_steps(
     return DampedStep(q, error_sizes(*tip_frame(arm, q), pose, task))
 
 
-def _correction(J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Symbol) -> Symbol:
+def damped_correction(J: Symbol, weights: Symbol, free: Symbol, damping: Symbol, e: Symbol) -> Symbol:
     """The motion of the free joints that removes the error e: (J'W J + damping) dq = J'W e."""
     J = J * ca.repmat(free.T, J.shape[0], 1)
     WJ = J * ca.repmat(weights, 1, J.shape[1])
@@ -110,12 +110,12 @@ def _wish(
     Joints that this takes beyond a limit go to the limit, and the others make up for it.
     """
     still = free * wish
-    still = still + _correction(J, weights, free, damping, -ca.mtimes(J, still))
+    still = still + damped_correction(J, weights, free, damping, -ca.mtimes(J, still))
     still = still * (LARGEST_SELF_MOTION / ca.fmax(ca.sqrt(ca.dot(still, still)), LARGEST_SELF_MOTION))
-    dq = still + _correction(J, weights, free, damping, e)
+    dq = still + damped_correction(J, weights, free, damping, e)
     stopped = ca.logic_or(dq < room[0], dq > room[1])
     moved = ca.if_else(stopped, ca.fmin(ca.fmax(dq, room[0]), room[1]), still)
-    return moved + _correction(J, weights, free * (1 - stopped), damping, e - ca.mtimes(J, moved))
+    return moved + damped_correction(J, weights, free * (1 - stopped), damping, e - ca.mtimes(J, moved))
 
 
 @traced(returns={"error": "2"})

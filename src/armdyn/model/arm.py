@@ -563,6 +563,8 @@ class Arm(Named, Frozen):
         """Names of the entries of a data input, for printed formulas; None where a number says enough."""
         if name == "theta":
             return tuple(inertial.parameter_names(self.n_joints))
+        if name == "geometry":
+            return tuple(f"{axis}{i + 1}" for i in range(self.n) for axis in ("x", "y", "z", "rx", "ry", "rz"))
         return ("gx", "gy", "gz") if name == "gravity" else None
 
     @cached_property

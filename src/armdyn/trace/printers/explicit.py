@@ -87,11 +87,12 @@ def _program(
 
 
 def _mask(subject: Subject, port: Port) -> Any:
-    """One where the subject's data are not zero; everywhere if they are not known."""
+    """One where the subject's data are not zero; everywhere if they are not known, or all are zero, as errors are."""
     try:
-        return ca.DM(np.asarray(subject.trace_data(port.name)) != 0)
+        known = np.asarray(subject.trace_data(port.name)) != 0
     except ArmdynError:
-        return ca.DM.ones(*(*port.shape, 1)[:2])
+        known = np.zeros(port.shape, bool)
+    return ca.DM(known if known.any() else ~known)
 
 
 def _entry_name(subject: Subject, port: Port, index: int) -> tuple[str, int | None]:

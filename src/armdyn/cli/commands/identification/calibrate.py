@@ -30,6 +30,10 @@ def calibrate(
     offsets: Annotated[
         Path | None, typer.Option(help="Write errors of zeros as YAML for the controller, and none of them to --out.")
     ] = None,
+    placed: Annotated[
+        bool, typer.Option("--placed", help="Write base and tool to --out too: the arm before the instrument.")
+    ] = False,
+    code: Annotated[Path | None, typer.Option(help="Write the joints to send for a pose as C, to this folder.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a page with residuals: .html.")] = None,
     fit: Annotated[
         str,
@@ -68,9 +72,11 @@ def calibrate(
         found = fit_poses(described, measured, geometry=GEOMETRY[fit], gravity=not no_gravity)
         found.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
     if out is not None:
-        found.save(out, onto=onto, offsets=offsets)
+        found.save(out, onto=onto, offsets=offsets, placed=placed)
     elif offsets is not None:
         found.save_offsets(offsets)
+    if code is not None:
+        found.c_code(code)
     if report is not None:
         found.report(report)
     if json:
