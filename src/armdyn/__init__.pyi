@@ -58,6 +58,7 @@ from armdyn.control.laws.force import ParallelForce as ParallelForce
 from armdyn.control.laws.force import ShapedImpedance as ShapedImpedance
 from armdyn.control.laws.guarded import Guarded as Guarded
 from armdyn.control.laws.integral import Integral as Integral
+from armdyn.control.laws.integral import VelocityPID as VelocityPID
 from armdyn.control.laws.integral import pid as pid
 from armdyn.control.laws.lqr import MeasuredLQR as MeasuredLQR
 from armdyn.control.laws.lqr import TrajectoryLQR as TrajectoryLQR

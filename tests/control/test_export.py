@@ -17,7 +17,7 @@ from armdyn.control.design.designs import designs
 from armdyn.control.export import law_code
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.guarded import Guarded
-from armdyn.control.laws.integral import pid
+from armdyn.control.laws.integral import VelocityPID, pid
 from armdyn.control.laws.momentum import MomentumObserver
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.tip_space import Impedance
@@ -46,6 +46,8 @@ def laws():
         **every,
         **{f"guarded {name}": Guarded(every[name], limit=30.0) for name in GUARDED},
         "limited PID": pid(arm, 40.0, 20.0, 8.0, limit=60.0),
+        "PID in velocity form": VelocityPID(arm, 40.0, 20.0, 8.0, limit=60.0),
+        "guarded PID in velocity form": Guarded(VelocityPID(arm, 40.0, 20.0, 8.0), limit=30.0),
         "guarded": Guarded(FrictionFeedforward(PD(arm, 40.0, 8.0)), limit=80.0),
         "bounded Slotine-Li": SlotineLi(unknowns, 8.0, 20.0, gain, lower=-5.0),
         "Lu-Meng with K": ModifiedSlotineLi(unknowns, 8.0, gain, k=20.0),

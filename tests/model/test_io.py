@@ -60,7 +60,7 @@ def test_nothing_is_written_half(arm, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.stl", b"", r"unknown kind of file '\.stl'; expected \.urdf, \.xml \(MJCF\), \.xacro, \.toml or"),
+        ("a.stl", b"", r"unknown kind of file '\.stl'; expected \.urdf, \.xml \(MJCF\), \.xacro, \.toml, \.csv or"),
         ("a", b"", "unknown kind of file ''"),
         ("a.xml", b"<html/>", "expected an MJCF with root element <mujoco>, got <html>"),
         ("a.toml", b"\xff\xfe\x00", "expected UTF-8 text, got other bytes at position 0"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
-DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml")
+DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
 LOGS = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 Command = Callable[..., None]

@@ -24,7 +24,7 @@ export(
         "laws.computed_torque": "computed_torque ComputedTorque",
         "laws.force": "Admittance HybridForce ParallelForce ShapedImpedance",
         "laws.guarded": "Guarded",
-        "laws.integral": "Integral pid",
+        "laws.integral": "Integral pid VelocityPID",
         "laws.lqr": "MeasuredLQR TrajectoryLQR",
         "laws.momentum": (
             "detection_delay DisturbanceObserver external_torque fit_threshold MomentumObserver noise_threshold"

@@ -30,8 +30,8 @@ def load(
     ----------
     path : str or path
         `.urdf`; `.xml` (MuJoCo's MJCF, or a URDF: told apart by the root element); `.xacro`; `.toml`
-        (the complete format, a DH table or members with axes and vectors); or `.csv` (a DH table).
-        See `docs/formats.md`.
+        (the complete format, a DH table or members with axes and vectors); `.csv` (a DH table); or `.dyn`
+        (words and numbers). See `docs/formats.md`.
     base, tip : str
         Names of the first and last link (or body; the tip may be a site) of the chain, for a file that
         holds more than one.
@@ -100,8 +100,12 @@ def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None
         from armdyn.model.dh import arm_from_dh
 
         return _check_ends(arm_from_dh(path), path, chain)
+    if suffix == ".dyn":
+        from armdyn.model.dyn.read import arm_from_dyn
+
+        return _check_ends(arm_from_dyn(read_text(path), str(path)), path, chain)
     what = "is a folder; expected a file:" if path.is_dir() else f"unknown kind of file '{suffix}'; expected"
-    raise ReadError(f"{path}: {what} .urdf, .xml (MJCF), .xacro, .toml or .csv")
+    raise ReadError(f"{path}: {what} .urdf, .xml (MJCF), .xacro, .toml, .csv or .dyn")
 
 
 def root_tag(path: Path) -> str:

@@ -165,3 +165,19 @@ def test_the_low_pass_is_scipys(samples, corner):
     x, dt = np.random.default_rng(0).normal(size=(samples, 3)).cumsum(axis=0), 0.01
     sections, more = butter(4, 2 * corner * dt, output="sos"), min(samples - 1, int(3 / (corner * dt)))
     np.testing.assert_array_equal(lowpass(x, dt, corner), sosfiltfilt(sections, x, axis=0, padlen=more))
+
+
+def test_kapadias_two_stages_lag_behind_the_smoothers():
+    dt = 1e-3
+    t = np.arange(3000) * dt
+    q = np.sin(2 * np.pi * t)[:, None]
+    exact = -((2 * np.pi) ** 2) * np.sin(2 * np.pi * t)
+    stages, smoothed = (armdyn.differentiate(q, dt, method=m, cutoff=20.0) for m in ("two-stage", "kalman"))
+    middle = slice(1000, 2000)
+    late = [np.abs(x.qdd[middle, 0] - exact[middle]).max() for x in (stages, smoothed)]
+    assert late[0] > 10 * late[1]
+    # It is a delay: shifted by it, accelerations agree to a few per cent.
+    shifts = [np.abs(stages.qdd[1000 + k : 2000 + k, 0] - exact[middle]).max() for k in range(60)]
+    assert 0 < int(np.argmin(shifts)) < 59
+    assert min(shifts) < 0.05 * np.abs(exact).max()
+    assert stages.method == "two-stage"

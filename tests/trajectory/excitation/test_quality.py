@@ -9,6 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.trajectory.excitation.quality import bias_susceptibility
 from armdyn.trajectory.excitation.regressor import excitation_regressor
 
 
@@ -187,3 +188,33 @@ def test_bad_requests(design):
         armdyn.predict_quality(design, 1.0, drift=[1.0, 2.0])
     with pytest.raises(ArmdynError, match="drift: expected finite numbers > 0"):
         armdyn.predict_quality(design, 1.0, drift=0.0)
+
+
+def test_bias_susceptibility_is_reached_and_never_exceeded(design):
+    """Armstrong's figure: the worst relative error of parameters a relative torque that the model does not know."""
+    quality = armdyn.predict_quality(design, 1.0)
+    base = design.problem.base
+    W = excitation_regressor(base, *design.trajectory(design.problem.times)).reshape(-1, len(quality.names))
+    arm = base.source
+    friction = [[getattr(joint.friction, name) for joint in arm.joints] for name in ("viscous", "coulomb")]
+    theta = np.concatenate([base.project(arm.theta), *friction])
+    lengths = np.linalg.norm(W, axis=0)
+    tau = W @ theta
+
+    def relative_error(nu):
+        error = np.linalg.lstsq(W, tau + nu, rcond=None)[0] - theta
+        return np.linalg.norm(lengths * error) / np.linalg.norm(lengths * theta)
+
+    U, _, _ = np.linalg.svd(W / lengths, full_matrices=False)
+    worst = 0.01 * np.linalg.norm(tau) * U[:, -1]
+    assert relative_error(worst) / 0.01 == pytest.approx(quality.bias_susceptibility, rel=1e-6)
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        nu = rng.normal(size=len(W))
+        nu *= 0.01 * np.linalg.norm(tau) / np.linalg.norm(nu)
+        assert relative_error(nu) / 0.01 <= quality.bias_susceptibility
+    values = np.linalg.svd(W / lengths, compute_uv=False)
+    assert 1 <= quality.bias_susceptibility <= values[0] / values[-1]
+    unknown = W.reshape(-1, 1, len(theta))
+    assert np.isnan(bias_susceptibility(unknown, np.full(len(theta), np.nan)))
+    assert np.isinf(bias_susceptibility(np.concatenate([unknown, unknown[..., :1]], -1), np.append(theta, 1.0)))

@@ -74,6 +74,61 @@ class Integral(Wrapped):
         return ca.fmin(params["unwind"] * dt, 1)
 
 
+@dataclass(frozen=True, eq=False)
+class VelocityPID(Law):
+    """PID control in velocity form: each sample adds to the torque before, so that limits wind nothing up.
+
+        tau += kp (e - e_before) + kd (ed - ed_before) + ki e_before dt,   e = q_ref - q,  ed = qd_ref - qd
+
+    Below its limits the torques are those of `pid`; at a limit the torque itself is the memory, and falls as soon as
+    the error turns. Gains may change while it runs without a jump of the torque. The form of Kapadia's PUMA controller.
+
+    Parameters
+    ----------
+    arm : Arm
+    kp, ki, kd : array_like, shape (..., n)
+        Gains >= 0 [N m/rad, N m/(rad s), N m s/rad].
+    limit : array_like, shape (..., n), optional
+        Largest torques; default the joints' effort limits.
+
+    References
+    ----------
+    Kapadia (1995), section 6.3.1; Astrom and Hagglund (2006), section 3.5.
+    """
+
+    shapes: ClassVar = {"kp": "n", "ki": "n", "kd": "n", "limit": "n"}
+    arm: Arm
+    kp: ArrayLike
+    ki: ArrayLike
+    kd: ArrayLike
+    limit: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("kp", "ki", "kd"):
+            check_setting(self, name)
+        if self.limit is None:
+            self._set(limit=self.arm.effort_limits)
+        check_setting(self, "limit", finite=False)
+
+    def init(self) -> dict[str, NDArray]:
+        """The torque before, and the errors with which it was computed."""
+        return {name: np.zeros(self.arm.n) for name in ("torque", "error", "error_rate")}
+
+    @traced_step
+    def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
+        """One sample."""
+        error, rate, limit = ref.q - q, ref.qd - qd, params["limit"]
+        change = params["kp"] * (error - state["error"]) + params["kd"] * (rate - state["error_rate"])
+        tau = state["torque"] + change + params["ki"] * state["error"] * dt
+        limited = ca.fmax(ca.fmin(tau, limit), -limit)
+        return limited, {"torque": limited, "error": error, "error_rate": rate}
+
+    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+        """The torque that was exerted is what is remembered."""
+        memory = super().after_limits(params, before, after, short, dt)
+        return {**memory, "torque": memory["torque"] + short.torque}
+
+
 def pid(
     arm: Arm,
     kp: ArrayLike,

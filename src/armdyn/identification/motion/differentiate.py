@@ -18,6 +18,7 @@ FILTER_ORDER = 4
 MOST_JUDGED = 4_000  # samples by which cutoffs are judged
 MOST_COMPARED = 2_000  # samples by which methods are compared
 METHODS = ("butterworth", "kalman", "savgol", "spline")
+TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
 AUTO = "auto"
 EXACT_SHARE = 1e-6  # of a joint's travel: errors of positions that make no difference
 CUTOFF_FACTORS = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
@@ -54,9 +55,11 @@ def differentiate(
         Positions at even times [rad or m].
     dt : float
         Time between samples [s].
-    method : {"auto", "butterworth", "kalman", "savgol", "spline"}
+    method : {"auto", "butterworth", "kalman", "savgol", "spline", "two-stage"}
         Zero-phase low-pass and central differences, a fixed-interval Kalman smoother, local cubics (Savitzky-Golay),
-        a smoothing spline, or the one of them that predicts positions left out best.
+        a smoothing spline, or the one of them that predicts positions left out best. "two-stage" is the causal filter
+        of Kapadia's section 7.2.1, for comparison: positions filtered, differenced, and filtered again; it lags, so
+        that the others are to be preferred wherever the log is complete.
     cutoff : float, optional
         Where positions are halved [Hz]; default by cross-validation.
     lowest : float
@@ -69,14 +72,14 @@ def differentiate(
     q = require_positions(q, dt, "differentiate")
     if cutoff is not None and not cutoff > 0:
         raise ArmdynError(f"differentiate: expected a cutoff > 0 Hz, got {cutoff}")
-    if method not in (*METHODS, AUTO):
-        raise ArmdynError(f"differentiate: expected method one of {AUTO}, {', '.join(METHODS)}, got {method!r}")
+    if method not in (known := (AUTO, *METHODS, TWO_STAGE)):
+        raise ArmdynError(f"differentiate: expected method one of {', '.join(known)}, got {method!r}")
     highest = 0.4 / dt
     if method == AUTO:
         bounds = (lowest, highest) if cutoff is None else (cutoff, cutoff)
         method, cutoff, _ = min(smoothers(q, dt, *bounds), key=lambda s: s.score)
     elif cutoff is None:
-        cutoff = best_cutoff(q, dt, lowest, method)
+        cutoff = best_cutoff(q, dt, lowest, "kalman" if method == TWO_STAGE else method)
     cutoff = float(np.clip(cutoff, min(lowest, highest), highest))
     return _smooth(q, dt, method, cutoff)
 
@@ -97,9 +100,11 @@ def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> 
 
 
 def _smooth(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
-    from armdyn.identification.motion.kalman import smooth
+    from armdyn.identification.motion.kalman import smooth, two_stage
 
-    ways = {"butterworth": _butterworth, "kalman": smooth, "savgol": _savgol, "spline": _spline}
+    ways = {
+        "butterworth": _butterworth, "kalman": smooth, "savgol": _savgol, "spline": _spline, TWO_STAGE: two_stage
+    }  # fmt: skip
     return ways[method](q, dt, cutoff)
 
 

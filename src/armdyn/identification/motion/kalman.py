@@ -178,3 +178,10 @@ class TwoStage(NamedTuple):
     def bandwidth(self) -> NDArray:
         """Frequencies (3,) [Hz] at which position, velocity and acceleration first fall 3 dB below the true ones."""
         return first_fall(self.response, self.first.A[0, 1])
+
+
+def two_stage(q: NDArray, dt: float, cutoff: float) -> Motion:
+    """Kapadia's causal recipe with both filters at one cutoff [Hz]; it lags."""
+    stage = triple_integrator(dt, (2 * np.pi * cutoff) ** 6 * dt, 1.0)
+    found = TwoStage(stage, stage).run(q)
+    return Motion(found[..., 0], found[..., 1], found[..., 2], cutoff, "two-stage")

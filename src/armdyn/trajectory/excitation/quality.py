@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import check_positive, row_of
+from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
@@ -24,6 +25,7 @@ class Quality(NamedTuple):
     time_constant: float  # of LMS, the slowest [s]
     undetermined: tuple[str, ...]  # parameters that may be anything by this experiment
     time_constant_kalman: float  # of the minimum-variance estimator, the slowest [s]
+    bias_susceptibility: float = np.nan  # relative error of parameters a relative unmodelled torque, at the most
 
 
 class Tracking(NamedTuple):
@@ -95,7 +97,45 @@ def predict_quality(
         _time_constant(W, gain, K, 1 / rate),
         tuple(name for name, gone in zip(names, hidden, strict=True) if gone),
         _kalman(S / task.duration, _drift(drift, std, task.duration)) if (sigma > 0).any() else 0.0,
+        bias_susceptibility(W, _own_parameters(task.base)),
     )
+
+
+def bias_susceptibility(W: NDArray, theta: NDArray) -> float:
+    """Largest relative error of least-squares parameters per relative size of a torque that the model does not know.
+
+    With tau = W theta and an error W+ nu of the parameters it is the largest (|W+ nu| / |theta|) / (|nu| / |tau|), over
+    all nu: |tau| / (sigma_min(W) |theta|). It is dimensionless, at least 1 and at most the condition number of W. A
+    parameter counts by its share of the torque, so that units do not matter: columns of W have unit length.
+
+    Parameters
+    ----------
+    W : ndarray, shape (K, n, c)
+    theta : ndarray, shape (c,)
+
+    References
+    ----------
+    Armstrong (1989), On finding exciting trajectories for identification experiments involving systems with nonlinear
+    dynamics, International Journal of Robotics Research 8(6), names the figure; Kapadia (1995), section 2.4.1.
+    """
+    if not np.isfinite(theta).all():
+        return np.nan
+    rows = W.reshape(-1, W.shape[-1])
+    lengths = np.linalg.norm(rows, axis=0)
+    if not (lengths > 0).all():
+        return np.inf
+    size = np.linalg.norm(lengths * theta)
+    least = np.linalg.svd(rows / lengths, compute_uv=False)[-1]
+    negligible = rows.shape[1] * np.finfo(float).eps
+    return float(np.linalg.norm(rows @ theta) / (least * size)) if least > negligible and size > 0 else np.inf
+
+
+def _own_parameters(base: BaseParameters) -> NDArray:
+    """The arm's own parameters (c,) in the order of `Quality.names`; NaN where it does not know them."""
+    arm = base.source
+    inertial = base.project(arm.theta) if np.isfinite(arm.theta).all() else np.full(base.count, np.nan)
+    friction = [[getattr(joint.friction, name) for joint in arm.joints] for name in ("viscous", "coulomb")]
+    return np.concatenate([inertial, *friction])
 
 
 def _bias(W: NDArray, size: NDArray, hidden: NDArray) -> NDArray:

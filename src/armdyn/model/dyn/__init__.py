@@ -1,0 +1,1 @@
+"""Text files of words and numbers, as of Kapadia's generator of dynamic models."""
