@@ -27,10 +27,11 @@ extensions = [
     "numpydoc",
     "sphinx-mathjax-offline",  # pages open without a network
     "sphinx_copybutton",
+    "sphinx_design",  # cards
 ]
 copybutton_prompt_text = r">>> |\.\.\. |\$ "  # which nobody wants to paste
 copybutton_prompt_is_regexp = True
-myst_enable_extensions = ["dollarmath", "amsmath"]
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence"]
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # the notebook is committed as executed, and its own test runs it
 root_doc = "index"
@@ -42,10 +43,12 @@ default_role = "literal"  # `name` in docstrings is code
 smartquotes = False  # `--option` outside of code would become a dash
 autodoc_typehints = "none"  # the docstrings give shapes and units, which say more
 html_theme = "furo"
-html_title = "armdyn"
+html_title = f"armdyn {version}"
+html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
+LONGEST_SIGNATURE, SHORT_SIGNATURE_WORDS = 110, 3
 FOLDERS = {
     "model": "Arms",
     "arms": "Library of arms",
@@ -53,6 +56,8 @@ FOLDERS = {
     "dynamics": "Dynamics, linearisation, regressors",
     "trajectory": "Motions",
     "identification": "Identification",
+    "calibration": "Calibration",
+    "servo": "Servos",
     "control": "Control",
     "simulation": "Simulation",
     "spatial": "Rotations and inertia",
@@ -81,12 +86,48 @@ def write_reference(app: object) -> None:
 
 
 def _page(title: str, members: list[str]) -> str:
-    lines = [title, "=" * len(title), ""]
+    lines = [title, "=" * len(title), "", ".. list-table::", "   :widths: 1 3", ""]
+    for name in members:
+        lines += [f"   * - :py:obj:`armdyn.{name}`", f"     - {_summary(attrgetter(name)(armdyn))}"]
+    lines += [""]
     for name in members:
         is_class = isinstance(attrgetter(name)(armdyn), type)
         lines += [name, "-" * len(name), "", f".. auto{'class' if is_class else 'function'}:: armdyn.{name}"]
         lines += ["   :members:", ""] if is_class else [""]
     return "\n".join(lines)
+
+
+def _summary(thing: object) -> str:
+    """The first sentence of a documentation; of values that have none, their kind."""
+    text = (thing.__doc__ or "") if isinstance(thing, type) or callable(thing) else ""
+    return " ".join(text.strip().split("\n\n")[0].split()) or type(thing).__name__
+
+
+def shorten_signature(
+    app: object, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Arguments beyond a line are left to the documentation below."""
+    if signature is None or len(signature) <= LONGEST_SIGNATURE:
+        return signature, returns
+    words = re.sub(r"=[^,)]*", "", signature.strip("()")).split(", ")
+    return f"({', '.join(words[:SHORT_SIGNATURE_WORDS])}, ...)", returns
+
+
+def write_llms_txt(app: object, error: Exception | None) -> None:
+    """An index of the pages for programs that read: title, address, first sentence."""
+    if error is not None or app.builder.format != "html":  # type: ignore[attr-defined]
+        return
+    lines = [
+        "# armdyn",
+        "",
+        "> Robot arms: from description and logged motion to dynamic model, controller and C code.",
+        "",
+    ]
+    for page in sorted(Path(__file__).parent.glob("*.md")):
+        title, _, rest = page.read_text("utf-8").partition("\n")
+        first = next((x for x in rest.split("\n\n") if x.strip() and x.strip()[0].isalpha()), "")
+        lines.append(f"- [{title.lstrip('# ')}]({page.stem}.html): {' '.join(first.split())[:200]}")
+    Path(app.outdir, "llms.txt").write_text("\n".join([*lines, ""]), "utf-8")  # type: ignore[attr-defined]
 
 
 def _write(path: Path, text: str) -> None:
@@ -139,3 +180,5 @@ def setup(app: object) -> None:
     app.connect("builder-inited", check_formulas)  # type: ignore[attr-defined]
     app.connect("autodoc-process-docstring", show_equations, 400)  # type: ignore[attr-defined]  # before numpydoc's
     app.connect("autodoc-skip-member", skip_fields)  # type: ignore[attr-defined]
+    app.connect("autodoc-process-signature", shorten_signature)  # type: ignore[attr-defined]
+    app.connect("build-finished", write_llms_txt)  # type: ignore[attr-defined]

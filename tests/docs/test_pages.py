@@ -24,6 +24,8 @@ DOCS = Path(__file__).parents[2] / "docs"
         ("estimators", 40),
         ("fmu", 5),
         ("franka", 6),
+        ("real-time", 8),
+        ("ros2-package", 5),
     ],
 )
 def test_examples_of_the_page(page: str, least: int) -> None:
