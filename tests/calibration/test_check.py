@@ -11,6 +11,7 @@ from tests.calibration.conftest import make_truth, measure, random_positions
 
 import armdyn
 from armdyn.calibration.poses import Poses
+from armdyn.calibration.sisters import ur_arm
 from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
@@ -104,3 +105,15 @@ def test_poses_of_a_sister_arm_are_named() -> None:
 def test_calibrate_names_the_mistake(arm: Arm, poses: Poses) -> None:
     with pytest.raises(armdyn.ArmdynError, match="joint positions are in degrees"):
         armdyn.calibrate(arm, POINTS["degrees"][1](poses))
+
+
+def test_a_sister_of_the_arm_is_named() -> None:
+    """Poses of a UR10e, described as a UR10: 20 mm differences of lengths, of which the fit could hide most."""
+    rng = np.random.default_rng(2)
+    poses = measure(make_truth(ur_arm("ur10e"), rng, markers=0, scale=0.3), rng.uniform(-2, 2, (25, 6)), 1e-3, rng)
+    arm = armdyn.arms.ur10()
+    (mistake,) = armdyn.check_poses(arm, poses).mistakes
+    assert mistake.arm == "ur10e"
+    assert mistake.text == "the description is of another arm; 'ur10e' fits"
+    assert any("is it of this arm? 'ur10e' fits far better" in note for note in armdyn.calibrate(arm, poses).notes)
+    assert armdyn.check_poses(ur_arm("ur10e"), poses).ok

@@ -61,3 +61,12 @@ def test_errors_and_verdicts(shared: Path, name: str) -> None:
     else:
         wrong = Poses(poses.q, poses.points + 0.03 * np.eye(3)[0] * (np.arange(len(poses)) == 11)[:, None, None])
     assert armdyn.calibrate(arm, wrong).doubtful[0] == 11
+
+
+def test_the_wrong_sister_is_named(shared: Path) -> None:
+    """The measured arm is a UR10e; its source describes it as a UR10."""
+    path = shared / "data" / "calibration" / "ur10e_mocap.csv"
+    if not path.is_file():
+        pytest.skip("no measured poses beside the repository")
+    arm = armdyn.arms.ur10()
+    assert [m.arm for m in armdyn.check_poses(arm, armdyn.read_poses(path, arm)).mistakes] == ["ur10e"]

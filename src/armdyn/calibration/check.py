@@ -15,8 +15,8 @@ import numpy as np
 
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
+from armdyn.calibration.sisters import sister_arms
 from armdyn.calibration.start import Start, as_points, linear_start, spread
-from armdyn.errors import ArmdynError, ignore_warnings
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
 from armdyn.spatial.rotation import from_quaternion, to_quaternion
@@ -199,20 +199,9 @@ def _mended_frames(frames: np.ndarray, mistake: PoseMistake) -> np.ndarray:
 
 
 def _other_arm(arm: Arm, poses: Poses, rms: float) -> list[PoseMistake]:
-    """The arm of the library with the same kinds of joints that fits far better, if one does."""
-    from armdyn import arms
-
-    best: list[PoseMistake] = []
-    kinds = [joint.kind for joint in arm.joints]
-    for name in arms.__all__:
-        try:
-            with ignore_warnings():
-                other = getattr(arms, name)()
-        except (ArmdynError, TypeError):
-            continue
-        if not isinstance(other, Arm) or [joint.kind for joint in other.joints] != kinds:
-            continue
-        tried = _start(other, poses).rms
-        if tried < MENDED_SHARE * (best[0].mended_rms if best else rms):
-            best = [PoseMistake("arm", arm=name, rms=rms, mended_rms=tried)]
-    return best
+    """The known arm with the same kinds of joints that fits best, if it fits far better."""
+    fits = {name: _start(other, poses).rms for name, other in sister_arms(arm)}
+    best = min(fits, key=lambda name: fits[name], default="")
+    if not best or fits[best] >= MENDED_SHARE * rms:
+        return []
+    return [PoseMistake("arm", arm=best, rms=rms, mended_rms=fits[best])]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array, read_only
+from armdyn.calibration.check import check_poses
 from armdyn.calibration.command import command
 from armdyn.calibration.fit import EvidenceFit
 from armdyn.calibration.held_out import (
@@ -158,7 +159,9 @@ class Calibration(Reported, Frozen):
             notes.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")
         lengths = self.deviations["translation"]
         if lengths > LARGE_LENGTHS:
-            notes.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?")
+            sisters = check_poses(self.nominal, self.poses).mistakes
+            better = f" '{sisters[0].arm}' fits far better" if sisters and sisters[0].arm else ""
+            notes.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?{better}")
         if self.poses.n_markers > 1:
             s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
             if s[1] < COLLINEAR_SHARE * s[0]:
