@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.control.real_time import Outcome, run_law
+from armdyn.control.real_time import LoopOutcome, run_law
 from armdyn.errors import ArmdynError
 from armdyn.simulation.simulated_robot import SimulatedRobot
 
@@ -51,7 +51,7 @@ def test_the_loop_is_that_of_simulate():
     if record.n_missed == 0:  # else the machine was busy, and samples are absent
         step = round(len(run.t) / record.n_samples)
         np.testing.assert_allclose(record.q, run.q[: step * record.n_samples : step], atol=1e-9)
-    assert record.outcome is Outcome.COMPLETED
+    assert record.outcome is LoopOutcome.COMPLETED
     assert record.n_samples + record.n_missed == 100
 
 
@@ -68,7 +68,7 @@ def test_the_robot_is_stopped_once_whatever_ends_the_loop():
                 raise KeyboardInterrupt
             super().write(tau)
 
-    for kind, outcome, n_samples in ((Broken, Outcome.ROBOT_FAILED, 3), (Interrupted, Outcome.INTERRUPTED, 3)):
+    for kind, outcome, n_samples in ((Broken, LoopOutcome.ROBOT_FAILED, 3), (Interrupted, LoopOutcome.INTERRUPTED, 3)):
         robot = kind(stepped_robot().robot)
         record = run_law(law(), robot, START, rate=RATE, duration=1.0, max_missed=10_000)
         assert (record.outcome, record.n_samples, robot.stops) == (outcome, n_samples, 1)
@@ -84,9 +84,9 @@ def test_missed_deadlines_are_counted_and_the_watchdog_ends_the_loop():
             return super().read()
 
     record = run_law(law(), Slow(stepped_robot().robot), START, rate=RATE, duration=1.0, max_missed=10)
-    assert record.outcome is Outcome.DEADLINES_MISSED
+    assert record.outcome is LoopOutcome.DEADLINES_MISSED
     record = run_law(law(), Slow(stepped_robot().robot), START, rate=RATE, duration=1.0, max_missed=10_000)
-    assert record.outcome is Outcome.COMPLETED
+    assert record.outcome is LoopOutcome.COMPLETED
     assert record.n_missed >= 38  # 0.2 s at 200 Hz
     np.testing.assert_allclose(np.round(record.t * RATE), record.t * RATE, atol=1e-9)  # the clock did not shift
 
@@ -110,7 +110,7 @@ def test_lost_measurements_are_bridged():
             return (q, qd) if self.n_reads % 7 else (np.nan * q, qd)
 
     record = run_law(law(), Deaf(stepped_robot().robot), START, rate=RATE, duration=0.5, max_missed=10_000)
-    assert record.outcome is Outcome.COMPLETED
+    assert record.outcome is LoopOutcome.COMPLETED
     assert np.isfinite(record.tau).all()
     assert np.isnan(record.q).any()
 

@@ -25,7 +25,7 @@ from armdyn.trajectory.protocol import JointMotion
 SPIN_TIME = 2e-4  # s before a deadline that are waited for awake: sleeping wakes up late
 
 
-class Robot(Protocol):
+class RobotDriver(Protocol):
     """A robot as the loop needs it; each call must return within a small part of a period."""
 
     def read(self) -> tuple[ArrayLike, ArrayLike]:
@@ -38,7 +38,7 @@ class Robot(Protocol):
         """Bring the robot to rest; called once at the end, whatever ended the loop."""
 
 
-class Outcome(Enum):
+class LoopOutcome(Enum):
     """The reason for which a loop ended."""
 
     COMPLETED = "completed"
@@ -51,7 +51,7 @@ class Outcome(Enum):
 class LoopRecord:
     """The last samples of a loop and how well it kept its clock; arrays have one row a sample."""
 
-    outcome: Outcome
+    outcome: LoopOutcome
     rate: float  # [Hz]
     n_samples: int  # in the whole run, those that are no longer in the arrays included
     n_missed: int  # periods without a sample
@@ -92,7 +92,7 @@ class LoopRecord:
 
 def run_law(
     law: Law,
-    robot: Robot,
+    robot: RobotDriver,
     reference: Callable[[NDArray], JointMotion] | ArrayLike,
     *,
     rate: float,
@@ -109,7 +109,7 @@ def run_law(
     ----------
     law : Law
         A law without `Guarded` gets one that holds the arm's weight when measurements are lost.
-    robot : Robot
+    robot : RobotDriver
     reference : callable or array_like, shape (n,)
         A motion as `simulate` takes it, or a pose to hold.
     rate : float
@@ -138,7 +138,7 @@ def run_law(
 class _Loop:
     """The parts of a running loop."""
 
-    def __init__(self, law: Law, robot: Robot, reference: Any, rate: float, n_periods: int) -> None:
+    def __init__(self, law: Law, robot: RobotDriver, reference: Any, rate: float, n_periods: int) -> None:
         self.law, self.robot, self.rate, self.n_periods = law, robot, rate, n_periods
         t = np.arange(n_periods) / rate
         if callable(reference):
@@ -155,7 +155,7 @@ class _Loop:
         state: Values = law.init()
         # The first step compiles or loads a kernel: before the clock starts, and without a robot.
         law.step(law.arm, params, state, rest, rest, self._reference(0), period)
-        outcome, error, n_missed, k = Outcome.COMPLETED, None, 0, 0
+        outcome, error, n_missed, k = LoopOutcome.COMPLETED, None, 0, 0
         collecting = gc.isenabled()
         gc.disable()
         begin = time.perf_counter()
@@ -165,7 +165,7 @@ class _Loop:
                 read_at = time.perf_counter() - begin
                 late = int(read_at * self.rate) - k
                 if late > max_missed:
-                    outcome = Outcome.DEADLINES_MISSED
+                    outcome = LoopOutcome.DEADLINES_MISSED
                     break
                 if late > 0:
                     n_missed, k = n_missed + late, k + late
@@ -179,9 +179,9 @@ class _Loop:
                 rows.add(k * period, read_at - k * period, written_at - read_at, q, qd, tau, reference.q)
                 k += 1
         except KeyboardInterrupt:
-            outcome = Outcome.INTERRUPTED
+            outcome = LoopOutcome.INTERRUPTED
         except Exception as failure:  # a driver may raise anything; the robot must be stopped and the log kept
-            outcome, error = Outcome.ROBOT_FAILED, failure
+            outcome, error = LoopOutcome.ROBOT_FAILED, failure
         finally:
             self.robot.stop()
             if collecting:
