@@ -50,6 +50,10 @@ class LogOptions:
         None
     )
     time_scale: Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")] = None
+    without_torque: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Joint whose torque is not to be used; repeatable."),
+    ] = None
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -64,7 +68,12 @@ class LogOptions:
         import numpy as np
 
         from armdyn.cli.states import in_radians
-        from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay
+        from armdyn.identification.logs.corrections import (
+            with_time_scale,
+            with_zeros,
+            without_delay,
+            without_torques,
+        )
         from armdyn.identification.logs.log import require_torques
         from armdyn.identification.logs.read_log import read_log
 
@@ -87,7 +96,10 @@ class LogOptions:
         ]
         for log in [] if currents else logs:
             require_torques(log)
-        return without_delay(with_zeros(arm, with_time_scale(logs, self.time_scale), zeros), self.delay)
+        logs = without_torques(
+            arm, with_zeros(arm, with_time_scale(logs, self.time_scale), zeros), self.without_torque or ()
+        )
+        return without_delay(logs, self.delay)
 
 
 def with_log_options(but: str = "") -> Callable[[Command], Command]:

@@ -37,6 +37,20 @@ def shaft_torques(arm: Arm, tau: Any) -> Any:
     return tau if arm.coupling is None else _times(_inverse(arm).T, tau)
 
 
+def measured_shafts(arm: Arm, tau: NDArray) -> NDArray:
+    """Which drives' shafts (n,) have torques, where those (N, n) of some coordinates are NaN throughout."""
+    missing = np.isnan(tau).all(axis=0)
+    return ~missing if arm.coupling is None else ~(missing @ (_inverse(arm) != 0))
+
+
+def measured_torques(arm: Arm, tau: NDArray) -> NDArray:
+    """Torques (N, n) at the drives' shafts, zero where they were not measured."""
+    known = measured_shafts(arm, tau)
+    if known.all():
+        return np.asarray(shaft_torques(arm, tau))
+    return np.where(known, shaft_torques(arm, np.nan_to_num(tau)), 0.0)
+
+
 def shaft_rows(arm: Arm, Y: NDArray) -> NDArray:
     """Regressors (..., n, k) of the coordinates' torques as those of the shafts' torques."""
     return Y if arm.coupling is None else _inverse(arm).T @ Y

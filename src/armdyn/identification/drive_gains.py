@@ -23,7 +23,7 @@ from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import correlated_sum, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
 from armdyn.identification.payload import normal_equations, tip_rows
@@ -94,6 +94,8 @@ def identify_drive_gains(
     if arm.coupling is not None:
         raise ArmdynError(f"identify_drive_gains: drives of arm '{arm.name}' are coupled, which is not supported")
     logs = [log if isinstance(log, Log) else read_log(log, arm) for log in (without, loaded)]
+    for log in logs:
+        require_all_torques(log, "drive_gains")
     known, unknown = _payload(arm, mass, com, inertia)
     if band is None:
         band = choose_band(stretches(logs))

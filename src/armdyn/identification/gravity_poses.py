@@ -20,7 +20,7 @@ from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
-from armdyn.identification.fit.validation import compare_poses, spring_torque
+from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import Poses
@@ -58,7 +58,10 @@ def fit_poses(
     systems = _systems(data, found.weights)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, found.x, masses)
-    fitted = _with_offsets(arm.with_theta(consistent.theta), consistent.joint)
+    missing = np.isnan(poses.tau).all(axis=0)
+    offsets = np.where(missing, offset_torque(arm), consistent.joint)
+    silent = [name for name, absent in zip(names, missing, strict=True) if absent]
+    fitted = _with_offsets(arm.with_theta(consistent.theta), offsets)
     fitted = dataclasses.replace(fitted, preprocessing=dataclasses.replace(filters.preprocessing, rests=True))
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
     return Fit(
@@ -77,7 +80,9 @@ def fit_poses(
         boundary=tuple(arm.link_names[i] for i in consistent.boundary),
         structure=(("offset",),) * arm.n,
         effective=np.full(arm.n, float(len(poses.t))),
-        undetermined=tuple(name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown),
+        undetermined=tuple(
+            name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown and name not in silent
+        ),
         notes=(
             f"{len(poses.t)} poses held still ({poses.share:.0%} of the time); what moves between them is left out",
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
@@ -92,7 +97,9 @@ def _equations(base: BaseParameters, poses: Poses) -> Data:
     n, count = base.source.n, len(poses.t)
     offsets = np.broadcast_to(np.eye(n), (count, n, n))
     known = spring_torque(base.source, poses.q)
-    return Data(np.concatenate([base.regressor(poses.q), offsets], axis=2), poses.tau - known)
+    measured = ~np.isnan(poses.tau).all(axis=0)  # rows of other joints are zero, and say nothing
+    Y = np.concatenate([base.regressor(poses.q), offsets], axis=2)
+    return Data(Y * measured[:, None], np.where(measured, poses.tau - known, 0.0))
 
 
 def _covariance(rows: NDArray, std: NDArray) -> NDArray:

@@ -30,13 +30,13 @@ from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
 from armdyn.identification.gravity_poses import fit_poses
 from armdyn.identification.hypotheses.check import DataCheck, Seen
-from armdyn.identification.hypotheses.finding import Finding, with_remedy
+from armdyn.identification.hypotheses.finding import Finding, no_torque, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
 from armdyn.identification.hypotheses.given import Logs, as_logs, checked, look_at
 from armdyn.identification.hypotheses.shared_drives import find_shared_drive
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
-from armdyn.identification.logs.corrections import with_zeros, without_delay
-from armdyn.identification.logs.log import Log, require_torques
+from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
+from armdyn.identification.logs.log import Log, require_all_torques, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import (
     BAND_HZ,
@@ -74,6 +74,7 @@ def identify(
     validation: Logs | None = None,
     delay: float | None = None,
     zero: Mapping[str, float] | None = None,
+    without_torque: Iterable[str] = (),
     force: bool = False,
     progress: Callable[[float, str], None] | None = None,
 ) -> Fit:
@@ -126,6 +127,9 @@ def identify(
         By how much later torques were measured than positions [s]; default: found, up to 0.05.
     zero : mapping of str to float, optional
         Errors of joint zeros, by joint name [rad or m]: subtracted from the positions of all logs.
+    without_torque : iterable of str
+        Names of joints whose torques are not to be used, as if no sensor had measured them (NaN in the logs). All
+        else is identified; their friction and rotors stay as described.
     force : bool
         Return a fit even if the verdict is that it is not usable.
     progress : callable, optional
@@ -147,8 +151,11 @@ def identify(
     masses = None if mass is None else MassBounds.of(mass, arm.n)
     tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
-    given = with_zeros(arm, as_logs(arm, logs), zero)
+    given = without_torques(arm, with_zeros(arm, as_logs(arm, logs), zero), without_torque)
     others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
+    others = without_torques(arm, others, without_torque)
+    if form == "energy":
+        require_all_torques(given[0], "the form of energy")
     described = arm
     for log in [] if force else [*given, *others]:
         require_torques(log)
@@ -243,7 +250,9 @@ def _kinds(
 def _judge_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
     warn_of_undetermined(fit.undetermined)
-    fit = _with_verdict(fit, fit.own.rmse, force)
+    silent = tuple(no_torque(fit.source, j) for j in fit.without_torque)
+    fit = replace(fit, findings=silent, notes=(*fit.notes, *(finding.text for finding in silent)))
+    fit = _with_verdict(fit, np.nan_to_num(fit.own.rmse), force)
     if not others:
         return fit
     still = held_poses(others)
@@ -255,15 +264,18 @@ def _fit(
 ) -> Fit:
     """What was found, compared with the logs."""
     filters, tracks = choice.rows.filters, choice.rows.tracks
-    arm, fitted = choice.base.source, replace(found.arm, preprocessing=filters.preprocessing)
+    arm, notes = choice.base.source, (*found.arm.notes, *_silent_notes(choice.base.source, choice))
+    fitted = replace(found.arm, preprocessing=filters.preprocessing, notes=notes)
     if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
         tracks = tracks_of(logs, filters)
     sure = uncertainty(choice, found)
     std = None if sure is None else sure.std
 
+    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, found.share)
+
     def torques(track: Track) -> list[NDArray]:
         consistent, free = arm_torque(fitted, track, filters), found.free.torque(track)
-        return [consistent, free, found.share * free + (1 - found.share) * consistent]
+        return [consistent, free, share * free + (1 - share) * consistent]
 
     own, free, best = compare_models(fitted, tracks, filters, torques, std)
     described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
@@ -306,6 +318,14 @@ def _fit(
         tracks=tracks,
         uncertainty=sure,
     )
+
+
+def _silent_notes(arm: Arm, choice: Choice) -> list[str]:
+    """Of joints without measured torques, for whoever reads the arm's file."""
+    return [
+        f"joint '{arm.joint_names[j]}': no torque was measured, friction and rotor are those of the description"
+        for j in np.flatnonzero(~choice.rows.measured)
+    ]
 
 
 def _choice_notes(arm: Arm, choice: Choice) -> list[str]:

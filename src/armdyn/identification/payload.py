@@ -22,7 +22,7 @@ from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.given import as_logs, checked
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, level_for
@@ -88,6 +88,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     """
     require_chain(arm, "identify_payload")
     (log,) = as_logs(arm, log)
+    require_all_torques(log, "identify_payload")
     (check,), _ = checked(Seen.of(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)
     filters = Filters(band, None, "butterworth")

@@ -15,7 +15,8 @@ held in all (real tasks of `benchmarks/robots.py`). The verdict follows from it 
 
 What the logs cannot support is a finding as well: too little motion to hold some of it out, or joints that never turned
 back. A joint's level follows from its own held-out error, or that on the validation log where it is larger; a joint
-that is not usable neither warns of the others nor makes the whole not usable.
+that is not usable neither warns of the others nor makes the whole not usable. A joint whose torque was not measured is
+not usable by itself, for its friction is not known.
 """
 
 from __future__ import annotations
@@ -205,9 +206,15 @@ def level_for(error: float, findings: Iterable[Finding]) -> Level:
     return Level.CARE if "warn" in levels or error > CAREFUL_ERROR else Level.GOOD
 
 
+def _silent(figures: Figures) -> set[int]:
+    """Joints whose torques were not measured."""
+    return {j for finding in figures.findings if finding.kind == FindingKind.NO_TORQUE for j in finding.joints}
+
+
 def _coverage(figures: Figures) -> list[Finding]:
     """Findings about logs that support no statement about other motion."""
-    moved = [error for j, error in enumerate(figures.joint_errors) if j not in figures.still]
+    unknown = {*figures.still, *_silent(figures)}
+    moved = [error for j, error in enumerate(figures.joint_errors) if j not in unknown]
     if np.isnan(figures.expected):
         level = "reject" if figures.seconds < LEAST_SECONDS else "warn"
         return [Finding(level, "the log is too short to hold data out", FindingKind.MOTION)]
@@ -226,6 +233,8 @@ def _coverage(figures: Figures) -> list[Finding]:
 def _joint(figures: Figures, j: int) -> JointVerdict:
     if j in figures.still:
         return JointVerdict(Level.NOT_USABLE, "it did not move")
+    if j in _silent(figures):
+        return JointVerdict(Level.NOT_USABLE, "its torque was not measured: its friction and rotor stay as described")
     error = figures.joint_errors[j] if j < len(figures.joint_errors) else np.nan
     small = figures.torque[j] < SMALL_TORQUE * figures.torque.max()
     text = f"{min(float(error), 9.99):.0%} of its torque is unexplained on data not fitted to"
@@ -251,10 +260,11 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], level: Level)
         return about(NextStep.LONGER)
     if figures.passes < LEAST_PASSES:
         return about(NextStep.REVERSALS)
-    poor = [j for j, joint in enumerate(joints) if joint.level != Level.GOOD]
+    silent = _silent(figures)
+    poor = [j for j, joint in enumerate(joints) if joint.level != Level.GOOD and j not in silent]
     if poor:
         return about(NextStep.FASTER, poor)
-    if figures.undetermined:
+    if figures.undetermined and not silent:
         return about(NextStep.TOGETHER)
     if figures.motion is not None and figures.motion.after < WORTHWHILE_RATIO * figures.motion.now:
         return about(NextStep.MORE, figures.motion.joints)._replace(motion=figures.motion)

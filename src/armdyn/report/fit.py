@@ -123,14 +123,18 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     columns += [*(["held-out data"] if held is not None else []), "RMSE [N m or N]", "residual correlation"]
     rows = []
     for j, name in enumerate(fit.arm.joint_names):
-        row = [f"{j + 1} {name}", *(f"{result.rel_error_joints[j]:.2%}" for result in results)]
-        row += [] if held is None else [f"{held[j]:.2%}"]
-        row += ["-", "-"] if fit.own is None else [f"{fit.own.rmse[j]:.3g}", f"{fit.own.whiteness[j]:.2f}"]
+        row = [f"{j + 1} {name}", *(_shown(result.rel_error_joints[j], ".2%") for result in results)]
+        row += [] if held is None else [_shown(held[j], ".2%")]
+        row += [_shown(fit.own.rmse[j], ".3g"), _shown(fit.own.whiteness[j], ".2f")]
         rows.append(row)
-    tail = ["-", "-"] if fit.own is None else [f"{np.sqrt(np.mean(fit.own.rmse**2)):.3g}", ""]
+    tail = [f"{np.sqrt(np.nanmean(fit.own.rmse**2)):.3g}", ""]
     whole = [] if held is None else [f"{held[-1]:.2%}"]
     rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *whole, *tail])
     return table(columns, rows)
+
+
+def _shown(value: float, form: str) -> str:
+    return "-" if np.isnan(value) else f"{value:{form}}"
 
 
 def _residuals(result: Validation) -> str:
@@ -143,7 +147,8 @@ def _residuals(result: Validation) -> str:
     error = result.tau - result.model
     share = error / np.maximum(np.sqrt(np.mean(result.tau**2, axis=0)), 1e-300)
     k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
-    for j, e in enumerate(error.T):
+    for j in np.flatnonzero(np.isfinite(error).all(axis=0)):
+        e = error[:, j]
         left.plot(result.t[k], 100 * share[k, j], lw=0.7, label=f"{j + 1}")
         spectrum = np.abs(np.fft.rfft(e - e.mean(), 2 * len(e))) ** 2
         correlation = np.fft.irfft(spectrum)[:lags]
@@ -201,7 +206,7 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
     mark = {} if result.band else {"ls": "", "marker": "."}
     figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
     for j, axis in enumerate(axes[:, 0]):
-        reach = np.abs(np.concatenate([result.tau[k, j], result.model[k, j]])).max(initial=1e-12)
+        reach = np.fmax.reduce(np.abs([*result.tau[k, j], *result.model[k, j]]), initial=1e-12)
         if before is not None and len(before.t) == len(result.t):
             axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
         if result.std is not None:
@@ -237,7 +242,7 @@ def notebook(fit: Fit) -> str:
     """The error, a row per joint, and torques on the log for validation, else on the logs fitted to."""
     words = [": ".join(filter(None, joint)) for joint in fit.verdict.joints] or ["-"] * fit.arm.n
     rows = [
-        (f"{j + 1} {name}", word, f"{error:.2%}", ", ".join(terms))
+        (f"{j + 1} {name}", word, _shown(error, ".2%"), ", ".join(terms))
         for j, (name, word, error, terms) in enumerate(
             zip(fit.arm.joint_names, words, fit.rel_error_joints, fit.structure, strict=False)
         )

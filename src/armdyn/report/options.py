@@ -39,6 +39,7 @@ def correction_words(arm: Arm, correction: LogCorrection, log: Log | None = None
     for name, off in zip(arm.joint_names, correction.zero, strict=False):
         words += ["--zero", f"{name}={off:.{digits}g}"] if off else []
     words += ["--delay", f"{correction.delay:.{digits}g}"] if correction.delay else []
+    words += [word for j in correction.without_torque for word in ("--without-torque", arm.joint_names[j])]
     if correction.gravity is not None:
         words += [f"--down={_down(correction.gravity)}"] if any(correction.gravity) else ["--down=none"]
     return words + [word for text in correction.coupling for word in ("--coupling", text)]

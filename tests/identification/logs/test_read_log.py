@@ -489,8 +489,10 @@ class TestBadInput:
 
     def test_empty_columns(self, tmp_path, arm, data):
         t, q, qd, tau = data
-        with pytest.raises(ReadError, match=r"a.csv: torques of joint 2 'joint2' hold no numbers"):
-            armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau * [1, np.nan])), arm)
+        with pytest.raises(ReadError, match=r"a.csv: torques of joint 1 'joint1' hold no numbers"):
+            armdyn.read_log(write(tmp_path / "a.csv", (t, q, qd, tau * np.nan)), arm)
+        with pytest.raises(ReadError, match=r"a.csv: positions of joint 2 'joint2' hold no numbers"):
+            armdyn.read_log(write(tmp_path / "a.csv", (t, q * [1, np.nan], qd, tau)), arm)
         log = armdyn.read_log(write(tmp_path / "b.csv", (t, q, 0 * qd, tau)), arm)
         assert log.qd is None
         assert any("velocities are missing or zero" in note for note in log.notes)

@@ -76,6 +76,10 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     values = x[base.count :].reshape(n, len(TERMS)).copy()
     values[:, ROTOR] += found.joint[:lumped] if lumped else 0.0
     arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
+    measured = choice.rows.measured
+    if not measured.all():  # friction and rotors that no torque shows stay as described
+        pairs = zip(arm.joints, base.source.joints, measured, strict=True)
+        arm = arm.with_joints([joint if known else described for joint, described, known in pairs])
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     without = x[None]
@@ -83,10 +87,11 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
         without = np.array([problem.parameters(problem.fit(blocks != k, found)) for k in blocks])
     squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
+    joints = np.sqrt(squares.sum(axis=0) / powers)
+    joints = np.where(measured, joints, np.nan) if len(joints) == n else joints
     return Estimate(
         free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
-        np.sqrt(squares.sum(axis=0) / powers), _held_out_logs(problem, found), x, without - x,
-        determined(problem.information, problem.prior),
+        joints, _held_out_logs(problem, found), x, without - x, determined(problem.information, problem.prior),
     )  # fmt: skip
 
 
@@ -172,11 +177,11 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
         pull[links:bodies] = np.diag(precision)[links:bodies] * described_rotors(base)
     k = np.arange(bodies, len(precision))
     precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
-    kinds = [TERMS[term % len(TERMS)] for term in terms]
-    positive = np.array([True] * lumped + [kind.positive for kind in kinds], bool)
+    positive = np.array([True] * lumped + [TERMS[term % len(TERMS)].positive for term in terms], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
     start, bounds = _bound(start, terms, lumped, choice.rows.reach)
-    samples = float(equations.samples.sum() * len(equations.weights))
+    kinds = choice.rows.measured.sum() if len(equations.weights) == equations.n else 1
+    samples = float(equations.samples.sum() * kinds)
     misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
     misfit *= discount(choice.rows, choice.equations, choice.x)
     sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))  # squared noise that was assumed over that seen

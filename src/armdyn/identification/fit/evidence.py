@@ -113,7 +113,8 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
     spread = np.sqrt(np.maximum(equations.powers, 1e-300) / samples)
     if kinds == equations.n:
         spread = np.maximum(rows.deviations, 1e-6 * spread.max())
-    least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread**2)))
+    known = rows.measured if kinds == equations.n else np.ones(kinds, bool)
+    least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread[known] ** 2)))
     nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
     for _ in range(4):
@@ -128,6 +129,7 @@ def discount(rows: Rows, equations: Equations, x: NDArray) -> float:
     """By how much residuals of parameters x count less than independent ones would, as they resemble neighbours."""
     own = x[equations.owns][..., None]
     residuals = np.concatenate([part.tau - (part.Y @ own)[..., 0] for part in rows], axis=1).T
+    residuals = residuals[:, rows.measured] if residuals.shape[1] == equations.n else residuals
     return max(1.0, float(np.median(correlation_times(residuals))) / PATIENCE)
 
 

@@ -71,6 +71,8 @@ def _after(sure: Uncertainty, along: Track) -> Uncertainty:
     counted = MOTION_SECONDS / INDEPENDENT_SECONDS / len(along.t)
     gram = np.eye(sure.root.shape[1])
     for j, Y in enumerate(sure.model.columns(along)):
+        if np.isnan(sure.noise[j]):  # the next log has no torque of it either
+            continue
         rows = Y @ sure.root[sure.model.own(j)]
         gram += counted / max(float(sure.noise[j]) ** 2, 1e-300) * rows.T @ rows
     values, vectors = np.linalg.eigh(gram)

@@ -108,6 +108,8 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     """
     equations, options = choice.equations, Options(rotors=rotors)
     used = starting_terms(equations, options, np.zeros(equations.n, bool), unfelt=True)
+    if len(equations.weights) == equations.n:
+        used[equations.count :].reshape(equations.n, -1)[~choice.rows.measured] = False
     waves = starting_terms(equations, options, choice.rows.reach.balanced) & ~used
     for k in np.flatnonzero(waves):
         A = equations.total(np.append(np.flatnonzero(used), k)).A
@@ -119,10 +121,14 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
 def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
     """Plain friction of the estimate beside that of the fitted arm."""
     both = (estimate.theta, estimate.std)
-    values, std = (np.array([_of_symbol(x, estimate, term.symbol, arm.n) for term in ALWAYS]) for x in both)
+    values, std = (
+        np.array([_of_symbol(x, estimate, term.symbol, arm.n, absent) for term in ALWAYS])
+        for x, absent in zip(both, (np.nan, np.inf), strict=True)
+    )
     return FrictionValues(values[0], values[1], values[2], std, tuple(joint.friction for joint in arm.joints))
 
 
-def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int) -> NDArray:
-    """The entries (n,) of one joint term."""
-    return np.array([values[estimate.labels.index(f"{symbol}{j + 1}")] for j in range(n)])
+def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int, absent: float) -> NDArray:
+    """The entries (n,) of one joint term, `absent` where no torque of the joint was measured."""
+    known = dict(zip(estimate.labels, values.tolist(), strict=True))
+    return np.array([known.get(f"{symbol}{j + 1}", absent) for j in range(n)])

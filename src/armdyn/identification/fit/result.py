@@ -38,7 +38,7 @@ class FrictionValues(NamedTuple):
     the literature. `chosen` is what `Fit.arm` has, with further terms where these pay on held-out data.
     """
 
-    viscous: NDArray  # (n,) [N m s/rad or N s/m]
+    viscous: NDArray  # (n,) [N m s/rad or N s/m]; NaN where the torque was not measured
     coulomb: NDArray  # (n,) [N m or N]
     offset: NDArray  # (n,)
     std: NDArray  # (3, n) standard deviations of the three
@@ -209,6 +209,11 @@ class Fit(Named, Reported):
         """Parameters less certain than large."""
         return self.base.weak
 
+    @property
+    def without_torque(self) -> tuple[int, ...]:
+        """Joints, from 0, whose torques were not measured: their friction and rotors stay as described."""
+        return tuple(np.flatnonzero(np.isnan(self.own.rel_error_joints)).tolist())
+
     def predict(self, log: Log, model: str = "best") -> Prediction:
         """Torques for the log's motion, at the log's samples, without low-pass, as late as torques were measured.
 
@@ -232,11 +237,13 @@ class Fit(Named, Reported):
 
     def torque(self, track: Track, model: str = "best") -> NDArray:
         """Torques (N, n) along a smoothed motion."""
-        share = {"best": self.share, "consistent": 0.0, "free": 1.0}[model] if self.free is not None else 0.0
+        part = {"best": self.share, "consistent": 0.0, "free": 1.0}[model] if self.free is not None else 0.0
+        share = np.full(self.arm.n, part)
+        share[list(self.without_torque)] = 0.0  # whose friction the free model does not have
         torque = np.zeros_like(track.q)
-        if share > 0 and self.free is not None:
+        if (share > 0).any() and self.free is not None:
             torque += share * self.free.torque(track)
-        if share < 1:
+        if (share < 1).any():
             torque += (1 - share) * arm_torque(self.arm, track, self.filters)
         return torque
 
@@ -297,7 +304,7 @@ class Fit(Named, Reported):
             + ("" if np.isnan(self.rel_error_source) else f", as described {self.rel_error_source:.1%}"),
         ]
         lines += [
-            f"joint {j + 1}: {e:.2%}, {', '.join(s)}"
+            f"joint {j + 1}: torque not measured" if np.isnan(e) else f"joint {j + 1}: {e:.2%}, {', '.join(s)}"
             for j, (e, s) in enumerate(zip(self.rel_error_joints, self.structure, strict=False))
         ]
         if self.filters.cutoff is not None:
@@ -308,7 +315,7 @@ class Fit(Named, Reported):
         return "\n".join([*lines, *self.certainty()])
 
     def __repr__(self) -> str:
-        worst = int(np.argmax(self.rel_error_joints))
+        worst = int(np.nanargmax(self.rel_error_joints))
         held = "" if np.isnan(self.held_out) else f", {self.held_out:.2%} held out"
         joint = f"worst joint {worst + 1} ({self.rel_error_joints[worst]:.0%})"
         return f"<Fit of '{self.source.name}': {self.verdict.word}, torque error {self.rel_error:.2%}{held}, {joint}>"

@@ -21,7 +21,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
-from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
+from armdyn.dynamics.shafts import at_shafts, measured_shafts, measured_torques, shaft_rows, shaft_torques
 from armdyn.errors import DataError
 from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
@@ -125,6 +125,11 @@ class Rows:
         return sum(t.dt * len(t.t) for t in self.tracks) / max(len(self), 1)
 
     @cached_property
+    def measured(self) -> NDArray:
+        """Shafts (n,) of bool whose torques were measured: the rows of others are zero, and say nothing."""
+        return measured_shafts(self.base.source, self.tracks[0].tau)
+
+    @cached_property
     def deviations(self) -> NDArray:
         """Standard deviation (n,) of each shaft's torque."""
         return np.asarray(np.concatenate([self.torques(track) for track in self.tracks]).std(axis=0))
@@ -152,6 +157,7 @@ class Rows:
         for track, part, torque in zip(self.tracks, self.parts, torques, strict=True):
             parts.append(Part(part.Y.copy(), part.tau))
             _fill_loads(self, track, torque, self.low(track), parts[-1].Y)
+            self._silence(parts[-1].Y)
         return replace(self, parts=tuple(parts))
 
     def part_of(self, track: Track, wanted: NDArray | None = None) -> Part:
@@ -173,13 +179,19 @@ class Rows:
                 fill(base, part, low, rate, Y)
             if carrier is not None and (wanted is None or wanted[LOAD]):
                 _fill_loads(self, part, _rigid_torque(carrier, part), low, Y)
+            self._silence(Y)
             Ys.append(Y)
             taus.append(tau)
         return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
     def torques(self, track: Track) -> NDArray:
-        """Torques (N, n) of the shafts."""
-        return np.asarray(shaft_torques(self.base.source, track.tau))
+        """Torques (N, n) of the shafts, zero where they were not measured."""
+        return measured_torques(self.base.source, track.tau)
+
+    def _silence(self, Y: NDArray) -> None:
+        """Make the rows of shafts without torques zero."""
+        if not self.measured.all():
+            Y[~self.measured] = 0.0
 
     def low(self, track: Track) -> Decimator:
         """The low-pass of a track."""
@@ -207,7 +219,7 @@ def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, 
 
 def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int]) -> Reach:
     """What the shafts of the drives do along tracks."""
-    several = [shaft_motion(arm, track)._replace(tau=shaft_torques(arm, track.tau)) for track in tracks]
+    several = [shaft_motion(arm, track)._replace(tau=measured_torques(arm, track.tau)) for track in tracks]
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
     top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
     span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)

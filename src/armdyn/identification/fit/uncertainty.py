@@ -34,7 +34,7 @@ class Uncertainty(NamedTuple):
 
     model: FreeModel
     x: NDArray  # (size,) parameters of the consistent model
-    noise: NDArray  # (n,) rms torques left on held-out blocks [N m or N]
+    noise: NDArray  # (n,) rms torques left on held-out blocks [N m or N]; NaN of joints without measured torques
     away: NDArray  # (blocks, size) fits without a block, from that to all, scaled so that squares are variances
     root: NDArray  # (size, k) of the posterior covariance: root root'
     passes: float  # through its range, of the joint that went through it least often
@@ -55,7 +55,11 @@ class Uncertainty(NamedTuple):
             off = Y @ directions[self.model.own(j)]
             found[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
         C = self.model.base.source.coupling
-        return found if C is None else found @ C**2  # shafts' torques are off independently
+        if C is None:
+            return found
+        silent = np.isnan(self.noise)
+        together = np.where(silent, 0.0, found) @ C**2  # shafts' torques are off independently
+        return np.where(silent @ (C != 0), np.nan, together)
 
     def expected(self, tracks: Iterable[Track]) -> float:
         """Relative error on new motion; see `novel_motion`. Few passes through joints' ranges say little of others."""
@@ -65,9 +69,10 @@ class Uncertainty(NamedTuple):
         """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
         columns = self.model.columns(along)
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(columns)]
-        size = max(float(np.mean(np.square(tau), axis=1).sum()), 1e-300)
         variance = self._variance(columns).mean(axis=0)
-        return UNSEEN_FACTOR * float(np.sqrt(variance.sum() / size * doubt**2 + DRIFT_SHARE**2))
+        known = ~np.isnan(variance)
+        size = max(float(np.mean(np.square(tau), axis=1)[known].sum()), 1e-300)
+        return UNSEEN_FACTOR * float(np.sqrt(variance[known].sum() / size * doubt**2 + DRIFT_SHARE**2))
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:

@@ -59,11 +59,11 @@ class Validation(NamedTuple):
     """Measured against model torque, both through one low-pass."""
 
     rel_error: float  # norm(tau - model) / norm(tau) over all joints
-    rel_error_joints: NDArray  # (n,)
+    rel_error_joints: NDArray  # (n,) NaN of joints whose torques were not measured
     rmse: NDArray  # (n,) [N m or N]
     whiteness: NDArray  # (n,) correlation of neighbouring residuals 0.1 s apart; 0 is white
     t: NDArray  # of some samples, as many as show all that the low-pass leaves
-    tau: NDArray  # measured, low-passed
+    tau: NDArray  # measured, low-passed; NaN of joints whose torques were not
     model: NDArray  # low-passed
     band: float  # [Hz]
     std: NDArray | None = None  # (samples, n) of what the model may be off, where that is known
@@ -110,12 +110,11 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
 
 def compare_poses(arm: Arm, poses: Poses) -> Validation:
     """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations per joint."""
-    offsets = joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints]))
-    model = gravity_torque(arm, poses.q) + spring_torque(arm, poses.q) + offsets
+    model = gravity_torque(arm, poses.q) + spring_torque(arm, poses.q) + offset_torque(arm)
     error = poses.tau - model
     size, squares = np.linalg.norm(poses.tau, axis=0), np.sum(error**2, axis=0)
     return Validation(
-        float(np.linalg.norm(error)) / max(float(np.linalg.norm(poses.tau)), 1e-300),
+        float(np.sqrt(np.nansum(squares)) / max(np.sqrt(np.nansum(size**2)), 1e-300)),
         np.sqrt(squares) / np.maximum(size, 1e-300),
         np.sqrt(squares / len(error)),
         np.sum(error[1:] * error[:-1], axis=0) / np.maximum(squares, 1e-300),
@@ -124,6 +123,11 @@ def compare_poses(arm: Arm, poses: Poses) -> Validation:
         model,
         0.0,
     )
+
+
+def offset_torque(arm: Arm) -> NDArray:
+    """Offsets (n,) of the joints' torques as the arm has them."""
+    return np.asarray(joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints])))
 
 
 def spring_torque(arm: Arm, q: NDArray) -> NDArray:
@@ -165,12 +169,13 @@ def compare_models(
     t, tau = (np.concatenate(column) for column in list(zip(*shown, strict=True))[:2])
     models = np.concatenate([models for *_, models in shown], axis=1)
     band = np.concatenate(bands) if bands else None
+    known = np.where(np.isnan(tau).all(axis=0), np.nan, 1.0)  # errors of joints without measured torques are not
     return [
         Validation(
             float(np.sqrt(squares.sum() / max(size.sum(), 1e-300))),
-            np.sqrt(squares / np.maximum(size, 1e-300)),
-            np.sqrt(squares / samples),
-            neighbours / np.maximum(squares, 1e-300),
+            known * np.sqrt(squares / np.maximum(size, 1e-300)),
+            known * np.sqrt(squares / samples),
+            known * neighbours / np.maximum(squares, 1e-300),
             t,
             tau,
             model,
@@ -191,11 +196,12 @@ class _Comparison(NamedTuple):
 
 def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Comparison:
     """Measured and model torques of a track, low-passed; errors count where joints move, see `_in_motion`."""
-    tau, *torques = (lowpass(torque, s.dt, filters.band) for torque in (s.tau, *models))
+    measured = ~np.isnan(s.tau).all(axis=0)
+    tau, *torques = (lowpass(torque, s.dt, filters.band) for torque in (np.where(measured, s.tau, 0.0), *models))
     # The ends of zero-phase filters are guesses.
     margin = min(len(s.t) // 4, int(1 / (filters.band * s.dt)))
     inner = slice(margin, len(s.t) - margin)
-    counts = _in_motion(arm, s.qd, int(1 / (filters.band * s.dt)))[inner]
+    counts = _in_motion(arm, s.qd, int(1 / (filters.band * s.dt)))[inner] & measured
     size, samples = np.sum((tau[inner] * counts) ** 2, axis=0), np.maximum(np.sum(counts, axis=0), 1)
     sums = []
     for torque in torques:
@@ -204,7 +210,8 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
         sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN_PER_PERIOD * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
-    return _Comparison(np.array(sums), k, s.t[k].copy(), tau[k].copy(), np.array([torque[k] for torque in torques]))
+    shown = np.where(measured, tau[k], np.nan)
+    return _Comparison(np.array(sums), k, s.t[k].copy(), shown, np.array([torque[k] for torque in torques]))
 
 
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:

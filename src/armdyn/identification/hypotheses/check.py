@@ -74,7 +74,7 @@ class DataCheck(NamedTuple):
         figures = zip(*self.joints, strict=True)
         return [
             (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}",
-             _condition_text(condition), f"{rms:.3g}", f"{peak:.3g}")
+             _condition_text(condition), *("-" if np.isnan(x) else f"{x:.3g}" for x in (rms, peak)))
             for j, (name, (low, high, v, a, turns, condition, rms, peak)) in enumerate(
                 zip(self.arm.joint_names, figures, strict=True)
             )
@@ -207,12 +207,14 @@ def _dynamics(seen: Seen) -> list[Finding]:
             found += find_faults(trial, belief)
     if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in found):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
+        measured = np.all([some.log.measured for some in looked], axis=0)
         samples = samples_of(_filter(*part) for part in parts)
+        samples = samples._replace(tau=np.where(measured, samples.tau, 0.0))
 
         def compare(side: NDArray) -> Resemblance:
             torques = (side * joint_torque(arm, side * m.q, side * m.qd, side * m.qdd) for _, m, _ in parts)
             model = [lowpass(tau, s.dt, band) for tau, (s, _, band) in zip(torques, parts, strict=True)]
-            return resemblance.resemblance(np.vstack(model), samples)
+            return resemblance.resemblance(np.where(measured, np.vstack(model), 0.0), samples)
 
         found += resemblance.objections(arm, compare)
     return found

@@ -19,6 +19,7 @@ class FindingKind(StrEnum):
     MOTION = "motion"  # a motion that shows little
     UNIT = "unit"
     LIMITS = "limits"
+    NO_TORQUE = "no_torque"
     STUCK = "stuck"
     CLIPPED = "clipped"
     SPIKES = "spikes"
@@ -89,6 +90,12 @@ def reversing(n: int, joints: Iterable[int]) -> tuple[float, ...]:
 def joint_name(arm: Arm, joint: int) -> str:
     """A joint by number and name."""
     return f"joint {joint + 1} '{arm.joint_names[joint]}'"
+
+
+def no_torque(arm: Arm, joint: int) -> Finding:
+    """A joint whose torque was not measured."""
+    text = f"no torque of {joint_name(arm, joint)} was measured: its friction and rotor are not identified"
+    return Finding("note", text, FindingKind.NO_TORQUE, (joint,))
 
 
 def joint_numbers(joints: Iterable[int]) -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name, no_torque
 from armdyn.identification.hypotheses.trial import Trial, squares
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
@@ -25,7 +25,7 @@ SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands
 LEAST_SPIKES = 3  # spikes
 WHITE_RATIO = 1.5  # share of slow torque over that of white noise, below which a torque is noise
 SLOW_HZ = 2.0  # Hz
-AGAIN = "leave the joint out, or measure again"
+AGAIN = "or measure again"
 LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 
@@ -34,11 +34,15 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     found: list[Finding] = []
     spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
+        if not log.measured[j]:
+            found.append(no_torque(arm, j))
+            continue
         if spans[j] < RESTING_TRAVEL * spans.max():
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
-            found.append(Finding("reject", text, FindingKind.STUCK, (j,), hint=AGAIN))
+            correction = LogCorrection(without_torque=(j,))
+            found.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
         for check in (_stuck, _clipping, _noise):
             found += check(arm, log, j)
@@ -111,8 +115,9 @@ def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     if power[slow].sum() < WHITE_RATIO * slow.mean() * power.sum():
         text = f"the torque of {joint_name(arm, j)} is noise: sensor dead?"
         # Torques of light wrists may be smaller than noise.
-        large = log.tau[:, j].std() > LIGHT_TORQUE * log.tau.std(axis=0).max()
-        yield Finding("warn" if large else "note", text, FindingKind.STUCK, (j,), hint=AGAIN)
+        large = log.tau[:, j].std() > LIGHT_TORQUE * np.nanmax(log.tau.std(axis=0))
+        correction = LogCorrection(without_torque=(j,))
+        yield Finding("warn" if large else "note", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN)
 
 
 def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:

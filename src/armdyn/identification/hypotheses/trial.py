@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.dynamics.shafts import at_shafts, shaft_rows, shaft_torques
+from armdyn.dynamics.shafts import at_shafts, measured_shafts, measured_torques, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.logs.log import interpolate
 from armdyn.identification.motion.differentiate import Motion, lowpass
@@ -91,19 +91,23 @@ class Trial:
         self.arm, self.n = arm, arm.n
         self.base: BaseParameters = base_parameters(arm)
         long = [piece for piece in pieces if len(piece.t) * piece.dt > 4 * EDGE_SECONDS]
-        self._pieces = _some([piece._replace(tau=shaft_torques(arm, piece.tau)) for piece in long])
-        self.parts = [_thin(arm, piece) for piece in self._pieces]
-        self.usable = bool(self.parts)
+        self.usable = bool(long)
         if not self.usable:
+            self.parts: list[_Thin] = []
             return
+        # Rows of shafts whose torques were not measured are zero, and say nothing.
+        self.measured = np.all([measured_shafts(arm, piece.tau) for piece in long], axis=0)
+        torques = (np.where(self.measured, measured_torques(arm, piece.tau), 0.0) for piece in long)
+        self._pieces = _some([piece._replace(tau=tau) for piece, tau in zip(long, torques, strict=True)])
+        self.parts = [_thin(arm, piece) for piece in self._pieces]
         self.piece = np.concatenate([np.full(len(_cut(p, p.t)), k) for k, p in enumerate(self.parts)])
         self.t = np.concatenate([_cut(p, p.t) for p in self.parts])
         self.tau = np.concatenate([_filter(p, p.tau) for p in self.parts])
-        self.own = np.concatenate([_filter(p, p.own) for p in self.parts])
+        self.own = self._silenced(np.concatenate([_filter(p, p.own) for p in self.parts]))
         self.sizes = sizes(self.tau)
         # As many independent equations as unknowns explain anything.
         self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN_COLUMNS * self.n) and bool(
-            self.tau.std(axis=0).all()
+            self.tau.std(axis=0)[self.measured].all()
         )
 
     @cached_property
@@ -147,16 +151,24 @@ class Trial:
         for p in self.parts:
             motion = (p.q, p.qd, p.qdd) if change is None else change(p.q, p.qd, p.qdd)
             made.append(_filter(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
-        return np.concatenate(made)
+        return self._silenced(np.concatenate(made))
+
+    def _silenced(self, rows: NDArray) -> NDArray:
+        """Rows (N, n, ...) with zeros for the shafts whose torques were not measured."""
+        if not self.measured.all():
+            rows[:, ~self.measured] = 0.0
+        return rows
 
     def sampled(self, shift: NDArray) -> NDArray:
         """Columns (N, n, c) of the links at the samples that are kept, without low-pass, at positions less by (n,)."""
         motions = ((_cut(p, p.q) - shift, _cut(p, p.qd), _cut(p, p.qdd)) for p in self.parts)
-        return np.concatenate([shaft_rows(self.arm, np.asarray(self.base.regressor(*motion))) for motion in motions])
+        rows = [shaft_rows(self.arm, np.asarray(self.base.regressor(*motion))) for motion in motions]
+        return self._silenced(np.concatenate(rows))
 
     def along(self, torque: Callable[[_Thin], NDArray]) -> NDArray:
-        """Some column (N, n) of the joints that is told by the motion."""
-        return np.concatenate([_filter(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
+        """Some column (N, n) of the joints, or (N, k, ...) of others, that is told by the motion."""
+        columns = np.concatenate([_filter(p, shaft_torques(self.arm, torque(p))) for p in self.parts])
+        return self._silenced(columns) if columns.shape[1] == self.n else columns
 
     def shifted(self, late: float) -> NDArray:
         """The torques (N, n) as they would be if they had been measured too late."""

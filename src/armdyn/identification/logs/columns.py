@@ -62,19 +62,23 @@ def assign(
     for role, chosen in columns.items():
         if chosen is None:
             continue
-        units = [column.unit if (column := known[name]) else "" for name in chosen]
+        units = [column.unit if name and (column := known[name]) else "" for name in chosen]
         if role == "qd" and "q" in found and not any(units):
             units = unit_of_q  # rates count what positions count
-        scale, told = _scale(units, role, arm, angle, f"{where}: column '{chosen[0]}'")
-        x = _together([table[name] for name in chosen])
+        scale, told = _scale(units, role, arm, angle, f"{where}: column '{next(filter(None, chosen))}'")
+        there = [name for name in chosen if name]
+        x = _together([table[name] for name in there])
+        x = x if len(there) == len(chosen) else _with_missing(x, chosen)
         found[role] = x if np.all(scale == 1) else x * scale
-        notes.append(f"{role}: columns {chosen[0]} .. {chosen[-1]}{told}")
+        notes.append(f"{role}: columns {there[0]} .. {there[-1]}{told}")
         unit_of_q = units if role == "q" else unit_of_q
     if "tau" not in found and "current" in found:
         found["tau"] = found["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
         columns["tau"] = columns["current"]
-    driven = tuple(name for name in columns["tau"] or () if (column := known[name]) and column.role == "current")
+    driven = tuple(
+        name for name in columns["tau"] or () if name and (column := known[name]) and column.role == "current"
+    )
     stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
     taken = {name for some in columns.values() for name in some or ()}
     offered = sorted(table, key=lambda name: name in taken)  # what is missing is among those that no role took
@@ -144,7 +148,7 @@ def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str]
         )
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
-        if len(empty):
+        if len(empty) and (role == "q" or len(empty) == arm.n):  # joints may have no torque sensor
             raise ReadError(f"{where}: {called} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no numbers")
 
 
@@ -229,6 +233,8 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             missing = by_name if len(by_name) < len(by_number) else by_number
             if len(missing) == arm.n:  # the names mean something else
                 continue
+            if role == "tau" and (some := _some_joints(group, known, arm)):
+                return some
             other = f"; the log of an arm with {len(group)} joints?" if 1 < len(group) < arm.n else ""
             raise ReadError(
                 f"{where}: {CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
@@ -257,6 +263,23 @@ def _in_order(group: Mapping[str, str], arm: Arm) -> list[str] | None:
     if len(numbers) >= arm.n and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
         return [group[str(k)] for k in numbers]
     return list(group.values()) if arm.n == 1 and len(group) == 1 else None
+
+
+def _some_joints(group: Mapping[str, str], known: Mapping[str, Column | None], arm: Arm) -> list[str] | None:
+    """Columns of torques that some joints have, "" for the others; None where positions are not of all joints."""
+    positions = {column.joint for column in known.values() if column and column.role == "q"}
+    first = 0 if "0" in positions or "0" in group else 1
+    for joints in (arm.joint_names, [str(first + k) for k in range(arm.n)]):
+        if set(joints) <= positions and set(group) <= set(joints):
+            return [group.get(joint, "") for joint in joints]
+    return None
+
+
+def _with_missing(x: NDArray, names: list[str]) -> NDArray:
+    """Columns (N, k) at their places among n, with NaN for those that are not there."""
+    whole = np.full((len(x), len(names)), np.nan)
+    whole[:, [k for k, name in enumerate(names) if name]] = x
+    return whole
 
 
 def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str) -> tuple[NDArray, str]:

@@ -6,7 +6,7 @@ A correction is data: a finding carries one, `Log.corrected` applies it, and wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -34,9 +34,10 @@ class LogCorrection:
     degrees: bool = False  # positions of turning joints are degrees
     gravity: tuple[float, float, float] | None = None  # of the arm, in base axes [m/s²]
     coupling: tuple[str, ...] = ()  # drives of the arm that move several joints, as `Arm.with_coupling` takes them
+    without_torque: tuple[int, ...] = ()  # joints, from 0, whose torques are not to be used
 
     def __post_init__(self) -> None:
-        for name in ("position_order", "torque_order"):
+        for name in ("position_order", "torque_order", "without_torque"):
             object.__setattr__(self, name, tuple(int(k) for k in getattr(self, name)))
         for name in ("gear_ratio", "drive_gain", "zero"):
             object.__setattr__(self, name, tuple(float(x) for x in getattr(self, name)))
@@ -70,6 +71,7 @@ class LogCorrection:
             self.degrees or other.degrees,
             other.gravity or self.gravity,
             other.coupling or self.coupling,
+            tuple(sorted({*self.without_torque, *other.without_torque})),
         )  # fmt: skip
 
 
@@ -93,7 +95,7 @@ def _multiplied(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[fl
 def correct(log: Log, correction: LogCorrection) -> Log:
     """The log with a correction applied to it."""
     for name, value in correction.changes.items():
-        if isinstance(value, tuple) and name not in ("gravity", "coupling") and len(value) != log.n:
+        if isinstance(value, tuple) and name not in ("gravity", "coupling", "without_torque") and len(value) != log.n:
             raise ArmdynError(f"corrected: expected {name} of {log.n} joints, got {len(value)}")
     q, qd, tau = log.q, log.qd, log.tau
     if correction.degrees:
@@ -107,6 +109,8 @@ def correct(log: Log, correction: LogCorrection) -> Log:
         ratio = np.array(correction.gear_ratio)
         q, qd, tau = q / ratio, None if qd is None else qd / ratio, tau * ratio
     tau = tau * np.array(correction.drive_gain) if correction.drive_gain else tau
+    if correction.without_torque:
+        tau = np.where(np.isin(np.arange(log.n), correction.without_torque), np.nan, tau)
     q = q - np.array(correction.zero) if correction.zero else q
     corrected = replace(log, q=q, qd=qd, tau=tau, corrections=(*log.corrections, correction))
     if correction.time_scale != 1:
@@ -144,6 +148,23 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
             raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
         off[arm.joint_names.index(name)] = value
     return [log.corrected(LogCorrection(zero=tuple(off))) for log in logs]
+
+
+def without_torques(arm: Arm, logs: list[Log], names: Iterable[str]) -> list[Log]:
+    """The logs without the torques of some joints, by name, and of those that one of the logs has no torques of."""
+    wanted = [names] if isinstance(names, str) else list(names)
+    for name in wanted:
+        if name not in arm.joint_names:
+            raise ArmdynError(
+                f"without_torque: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}"
+            )
+    missing = np.isin(arm.joint_names, wanted)
+    for log in logs:
+        missing = missing | ~log.measured if log.n == arm.n else missing
+    if missing.all():
+        raise ArmdynError(f"without_torque: expected torques of at least one joint of arm '{arm.name}', got none")
+    correction = LogCorrection(without_torque=tuple(np.flatnonzero(missing)))
+    return [log.corrected(correction) if log.n == arm.n and (missing & log.measured).any() else log for log in logs]
 
 
 def with_time_scale(logs: list[Log], scale: float | None) -> list[Log]:

@@ -75,6 +75,15 @@ class Fresh(NamedTuple):
     tau: NDArray  # those sent again alone are kept: coarse torques repeat
 
 
+def require_all_torques(log: Log, what: str) -> None:
+    """Raise where torques of some joints were not measured; `what` needs them."""
+    if not log.measured.all():
+        numbers = ", ".join(str(j + 1) for j in np.flatnonzero(~log.measured))
+        raise DataError(
+            f"{log.name}: no torques of joint {numbers}, but {what} needs those of all; use a log that has them"
+        )
+
+
 def require_torques(log: Log) -> None:
     """Raise where currents stand in the place of torques, by the names of their columns."""
     if log.currents:
@@ -90,7 +99,8 @@ def require_torques(log: Log) -> None:
 class Log(Named, Record):
     """Measured joint positions and torques; times strictly rise.
 
-    `notes` say how the columns were read and what was repaired. Where `still`, each row is a pose held still instead
+    Torques of joints without a sensor are NaN throughout, those of at least one joint are numbers. `notes` say how the
+    columns were read and what was repaired. Where `still`, each row is a pose held still instead
     of a sample of a motion, and determines gravity alone.
     """
 
@@ -119,14 +129,22 @@ class Log(Named, Record):
                 continue
             if array.shape != (len(self.t), self.n):
                 raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
-            if not np.isfinite(array).all():
+            known = array if name != "tau" else array[:, self.measured]
+            if not np.isfinite(known).all():
                 raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
+        if not self.measured.any():
+            raise ReadError(f"{self.name}: expected torques of at least one joint, got none")
         fewest = FEWEST_POSES if self.still else FEWEST_SAMPLES
         if len(self.t) < fewest:
             what = "poses" if self.still else "samples"
             raise ReadError(f"{self.name}: expected at least {fewest} {what}, got {len(self.t)}")
         if not (np.diff(self.t) > 0).all():
             raise ReadError(f"{self.name}: expected times that rise from sample to sample")
+
+    @cached_property
+    def measured(self) -> NDArray:
+        """Joints (n,) of bool whose torques were measured."""
+        return np.asarray(~np.isnan(self.tau).all(axis=0))
 
     @property
     def extent(self) -> str:
@@ -178,7 +196,7 @@ class Log(Named, Record):
         """Which samples of a run are new readings."""
         q, tau = self.q[part], self.tau[part]
         fresh = _fresh(self.t[part], q)
-        return Fresh(fresh, fresh | np.r_[True, (tau[1:] != tau[:-1]).any(axis=1)])
+        return Fresh(fresh, fresh | np.r_[True, (tau[1:] != tau[:-1])[:, self.measured].any(axis=1)])
 
     def even(self, part: slice) -> Stretch:
         """A run of samples without gaps, resampled on the stamps to even times."""

@@ -41,8 +41,9 @@ def read_log(
     Columns are found by their names: `t, q1 .. qn, qd1 .., tau1 ..`, `position_1`, `effort[0]`, or with the
     arm's joint names; a unit may follow, as in `q1_deg`. Joints are put into the arm's order by name.
     Stamps that jitter, repeat, run backward or have gaps, and rows with missing values, are repaired and
-    reported in `log.notes`, or rejected. A table without times whose rows are poses far apart, or with times half a
-    second apart and more, is one of poses held still, for `identify(..., terms="gravity")`.
+    reported in `log.notes`, or rejected. Joints may have no torques: their columns are missing or hold no number, and
+    those of `log.tau` are NaN. A table without times whose rows are poses far apart, or with times half a second apart
+    and more, is one of poses held still, for `identify(..., terms="gravity")`.
 
     Parameters
     ----------
@@ -87,7 +88,8 @@ def read_log(
     fewest = FEWEST_POSES if found.still else FEWEST_SAMPLES
     if len(found.t) < fewest:
         raise ReadError(f"{where}: expected at least {fewest} samples, got {len(found.t)}")
-    fixed = repair(found.t, (found.q, found.tau), where)
+    measured = np.isfinite(found.tau).any(axis=0)
+    fixed = repair(found.t, (found.q, found.tau if measured.all() else found.tau[:, measured]), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
     q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
     if qd is not None and (why := _unusable(qd)):
@@ -98,7 +100,8 @@ def read_log(
         _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
-    notes = (*found.notes, *repaired, *fixed.notes)
+    silent = [f"joint {j + 1} '{arm.joint_names[j]}'" for j in np.flatnonzero(np.isnan(tau).all(axis=0))]
+    notes = (*found.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
     currents = found.currents if drive_gain is None else ()
     options = _options(arm, columns, angle, gear_ratio, drive_gain, offset, topic)
@@ -176,7 +179,10 @@ def _joint_side(
     C = _coupling(arm, coupling)
     inverse = np.linalg.inv(C)
     turned = [None if x is None else x / ratio @ inverse.T for x in (q, qd)]
-    return turned[0], turned[1], tau * ratio @ C  # type: ignore[return-value]
+    silent = np.isnan(tau).all(axis=0)
+    torques = np.where(silent, 0.0, tau) * ratio @ C
+    torques = np.where(silent @ (C != 0), np.nan, torques) if silent.any() else torques
+    return turned[0], turned[1], torques  # type: ignore[return-value]
 
 
 def _coupling(arm: Arm, given: ArrayLike | None) -> NDArray:

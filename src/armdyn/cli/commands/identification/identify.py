@@ -262,7 +262,13 @@ def show(fit: Fit) -> None:
     if fit.other is not None:
         text += f", on the validation log {fit.other.rel_error:.2%}"
     rows = [
-        (joint.name, f"{error:.2%}", number(joint.friction.viscous), number(joint.friction.coulomb), ", ".join(terms))
+        (
+            joint.name,
+            "-" if isnan(error) else f"{error:.2%}",
+            number(joint.friction.viscous),
+            number(joint.friction.coulomb),
+            ", ".join(terms),
+        )
         for joint, error, terms in zip(fit.arm.joints, fit.rel_error_joints, fit.structure, strict=True)
     ]
     print_table(text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
