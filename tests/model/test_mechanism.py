@@ -116,7 +116,6 @@ CHAINS_ALONE = {
     "excite": lambda arm: armdyn.excite(arm, 5.0, max_acceleration=1.0),
     "dh_parameters": armdyn.dh_parameters,
     "regressor16": lambda arm: armdyn.regressor16(arm, *np.zeros((3, arm.n))),
-    "Plant": armdyn.Plant,
 }
 
 

@@ -172,6 +172,6 @@ def check_setting(law: Law, name: str, positive: bool = True, finite: bool = Tru
     if np.isnan(array).any() or (finite and np.isinf(array).any()):
         raise ShapeError(f"{where}: expected {'finite ' if finite else ''}numbers, got {quote(getattr(law, name))}")
     if positive and (array < 0).any():
-        joint = law.arm.joint_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
+        joint = law.arm.coordinate_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
         raise ShapeError(f"{where}: expected gains >= 0, got {array.min():g} for joint '{joint}'")
     law._set(**{name: array})

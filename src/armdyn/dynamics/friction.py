@@ -144,7 +144,7 @@ def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData
     """Torques beyond which joints at rest begin to move, forward and backward.
 
     Between the two a joint sticks: friction then takes the value that keeps it at rest. Of coupled drives it is the
-    shaft that sticks, and the torques are those at the shafts.
+    shaft that sticks, and the torques are those at the shafts. Friction of joints that follow others is left out.
 
     Parameters
     ----------
@@ -160,7 +160,8 @@ def breakaway_torque(arm: Arm, q: Q, load: Tau = None, *, friction: FrictionData
     ----------
     Eindhoven (1987), section 5.1: a static value at rest, a lower dynamic one in motion.
     """
-    joints = joint_frictions(arm, q, ca.SX.zeros(arm.n), friction, load)
+    every = joint_frictions(arm, q, ca.SX.zeros(arm.n), friction, load)
+    joints = [every[i] for i in arm.coordinate_indices]
     centre = ca.vertcat(*(joint["offset"] + joint["asymmetry"] for joint in joints))
     level = ca.vertcat(*(joint["static"] + joint.constant_level + joint.curve(ca.SX(1)) for joint in joints))
     return BreakawayTorque(centre + level, centre - level)

@@ -22,6 +22,11 @@ def at_shafts(arm: Arm, x: Any) -> Any:
     return x if arm.shafts is None else _times(arm.shafts, x)
 
 
+def at_drives(arm: Arm, x: Any) -> Any:
+    """The same of the drives' shafts alone: C x."""
+    return x if arm.coupling is None else _times(arm.coupling, x)
+
+
 def shaft_positions(arm: Arm, q: Any) -> Any:
     """Turns of the shafts: S q, and the offsets of dependent joints."""
     return at_shafts(arm, q) if arm.b is None else at_shafts(arm, q) + arm.b

@@ -112,7 +112,7 @@ class Comparison(Reported):
     def unit(self) -> str:
         """Unit of joint errors times a thousand."""
         arm = next((result.arm for result in self.results.values()), None)
-        kinds = {"revolute", "prismatic"} if arm is None else {joint.kind for joint in arm.joints}
+        kinds = {"revolute", "prismatic"} if arm is None else {joint.kind for joint in arm.coordinate_joints}
         return " or ".join(name for kind, name in (("revolute", "mrad"), ("prismatic", "mm")) if kind in kinds)
 
     def __repr__(self) -> str:
@@ -296,7 +296,7 @@ class Sway:
         """A third of each joint's range, at most 0.5 rad or 0.1 m to each side."""
         lower, upper = (np.array(x, float) for x in arm.position_limits)
         lower, upper = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
-        most = np.array([0.5 if joint.kind == "revolute" else 0.1 for joint in arm.joints])
+        most = np.array([0.5 if joint.kind == "revolute" else 0.1 for joint in arm.coordinate_joints])
         centre = np.clip((lower + upper) / 2, -1.0, 1.0)
         amplitude = np.minimum(most, (upper - lower) / 6)
         return cls(centre, amplitude, np.linspace(*frequencies, arm.n), duration)

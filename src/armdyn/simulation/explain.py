@@ -59,7 +59,7 @@ def _strain(result: SimulationResult) -> str:
     if np.linalg.norm(rms[0]) < LARGE_TORQUE_RATIO * np.linalg.norm(rms[1]):
         return ""
     j = int(np.argmax(rms[0] - rms[1]))
-    turns = result.arm is None or result.arm.joints[j].kind == "revolute"
+    turns = result.arm is None or result.arm.coordinate_joints[j].kind == "revolute"
     unit = "N m" if turns else "N"
     summary = f"{_joint(result, j)} takes {rms[0][j]:.3g} {unit} RMS where the motion needs {rms[1][j]:.3g}"
     if _shakes((result.tau - torque_needed(result))[:, j]):

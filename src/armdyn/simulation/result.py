@@ -130,7 +130,7 @@ class SimulationResult(Reported):
             raise ArmdynError(
                 "currents: a result read from a file has no arm; divide its torques by gear ratios and torque constants"
             )
-        constants = [joint.drive.torque_constant or np.nan for joint in self.arm.joints]
+        constants = [joint.drive.torque_constant or np.nan for joint in self.arm.coordinate_joints]
         at_motors = np.linalg.solve(transmission_matrix(self.arm).T, np.moveaxis(self.tau, -1, -2))
         return np.moveaxis(at_motors, -1, -2) / constants
 

@@ -178,7 +178,7 @@ def _run(
     except SimulationError as error:
         error.result = _finish(plan, error.result)
         raise
-    record.notes += record.divergence(clock.h, arm.joint_names)
+    record.notes += record.divergence(clock.h, arm.coordinate_names)
     return record
 
 
@@ -210,7 +210,7 @@ def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None
         qd_ref=qd_ref,
         qdd_ref=qdd_ref,
         diverged=diverged,
-        joint_names=arm.joint_names,
+        joint_names=arm.coordinate_names,
         name=plan.settings.name,
         complete=record.complete,
         notes=(*plan.notes, *plan.remarks, *record.notes),

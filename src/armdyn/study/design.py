@@ -107,7 +107,7 @@ class Design(Study):
             tau = joint_torque(arm, *motion)
         nothing = np.array(np.nan)
         return SimulationResult(
-            t, motion.q, motion.qd, tau, *motion, nothing, arm.joint_names, f"{self.name}: {name}", arm=arm
+            t, motion.q, motion.qd, tau, *motion, nothing, arm.coordinate_names, f"{self.name}: {name}", arm=arm
         )
 
     def summary(self, columns: Columns) -> Summary:
@@ -175,7 +175,7 @@ def _reach(arm: Arm) -> float:
     from scipy.stats import qmc
 
     lower, upper = (np.array(x, float) for x in arm.position_limits)
-    turn = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turn = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     lower = np.where(np.isfinite(lower), lower, np.where(turn, -np.pi, 0.0))
     upper = np.where(np.isfinite(upper), upper, np.where(turn, np.pi, 0.0))
     u = qmc.Sobol(arm.n, scramble=False).random_base2(POSTURES_FOR_REACH.bit_length() - 1)

@@ -45,7 +45,7 @@ class MotionLimits:
         effort: ArrayLike | None = None,
     ) -> MotionLimits:
         """The arm's own limits, tightened by those given (a number for all joints, or one per joint)."""
-        limits = [joint.limits for joint in arm.joints]
+        limits = [joint.limits for joint in arm.coordinate_joints]
         lower, upper = _pair(position)
         return cls(
             np.maximum(arm.position_limits[0], row_of(lower, arm.n, "position", LimitError)),
@@ -53,7 +53,7 @@ class MotionLimits:
             _tighten([x.velocity for x in limits], velocity, "max_velocity"),
             _tighten([np.inf] * arm.n, acceleration, "max_acceleration"),
             _tighten([x.effort for x in limits], effort, "max_torque"),
-            arm.joint_names,
+            arm.coordinate_names,
         )
 
     def __post_init__(self) -> None:

@@ -89,7 +89,7 @@ def scale_to_limits(
         np.cbrt(_largest(_peaks(change / t[1]), jerk, "jerk")),
     )
     if arm is not None:
-        limit = [joint.limits.effort for joint in arm.joints] if torque is None else torque
+        limit = [joint.limits.effort for joint in arm.coordinate_joints] if torque is None else torque
         factor = _torque_factor(arm, _row(limit, arm.n, "torque"), t, JointMotion(q, qd, qdd), factor)
     factor *= 1 + LIMIT_MARGIN
     if not factor > 0:
@@ -134,8 +134,8 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
         raise LimitError(
-            f"scale_to_limits: at t = {t[k]:.4g} s joint {i + 1} '{arm.joint_names[i]}' needs {held[k, i]:.4g} against "
-            f"weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough"
+            f"scale_to_limits: at t = {t[k]:.4g} s joint {i + 1} '{arm.coordinate_names[i]}' needs {held[k, i]:.4g} "
+            f"against weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough"
         )
 
     def excess(log_factor: float) -> float:

@@ -20,7 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_free_joints
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import JointMotion, RestOutside
 
@@ -147,7 +146,6 @@ def time_optimal(
     Bobrow, Dubowsky and Gibson (1985), Time-optimal control of robotic manipulators along specified paths; Pham and
     Pham (2018), A new approach to time-optimal path parameterization based on reachability analysis.
     """
-    require_free_joints(arm, "time_optimal")
     line = _path(path)
     limits = MotionLimits.of(arm, acceleration=acceleration, velocity=velocity, effort=effort)
     s = _grid(line, points)
@@ -201,18 +199,35 @@ class _Rows:
         if outside.any():
             k, j = np.argwhere(outside)[0]
             raise LimitError(
-                f"time_optimal: joint '{arm.joint_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
+                f"time_optimal: joint '{arm.coordinate_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
                 f"[{limits.lower[j]:g}, {limits.upper[j]:g}]; change the path"
             )
         held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=FRICTION_WIDTH))
         if (held > limits.effort).any():
             k, j = np.argwhere(held > limits.effort)[0]
             raise LimitError(
-                f"time_optimal: joint '{arm.joint_names[j]}' cannot be held on the path: it takes {held[k, j]:.3g} of "
-                f"{limits.effort[j]:.3g} N m or N; lighten the load or change the path"
+                f"time_optimal: joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes "
+                f"{held[k, j]:.3g} of {limits.effort[j]:.3g} N m or N; lighten the load or change the path"
             )
         with np.errstate(divide="ignore"):
             self.fastest = (limits.velocity / np.abs(self.slope)).min(1) ** 2  # by speeds alone
+        if arm.G is not None:
+            self._limit_followers(arm.G, arm.b)
+
+    def _limit_followers(self, G: NDArray, b: NDArray | None) -> None:
+        """Take limits of the joints that follow others into account: linear in those of the coordinates."""
+        at, rate = self.q @ G.T + b, np.abs(self.slope @ G.T)
+        for j, joint in enumerate(self.arm.joints):
+            lower, upper = joint.limits.lower - 1e-9, joint.limits.upper + 1e-9
+            if joint.follows and not ((at[:, j] > lower) & (at[:, j] < upper)).all():
+                raise LimitError(
+                    f"time_optimal: joint '{joint.name}', which follows others, goes from {at[:, j].min():.3g} to "
+                    f"{at[:, j].max():.3g} on the path, outside of [{joint.limits.lower:g}, {joint.limits.upper:g}]; "
+                    "change the path"
+                )
+        with np.errstate(divide="ignore"):
+            speeds = np.array([joint.limits.velocity for joint in self.arm.joints])
+            self.fastest = np.minimum(self.fastest, (speeds / rate).min(1) ** 2)
 
     def torque(self, x: NDArray, u: NDArray) -> NDArray:
         """The full model's torques (N + 1, n)."""

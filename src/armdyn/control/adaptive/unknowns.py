@@ -124,7 +124,7 @@ class Unknowns:
             known = with_friction(arm, known, data["friction"], q, qd, Reference(q, qd, a) if ref is None else ref)
         speed = at_shafts(arm, qd)
         sign = direction(speed, self.width)
-        columns = {"viscous": speed, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n)}
+        columns = {"viscous": speed, "coulomb": sign, "asymmetry": sign * sign, "offset": ca.SX.ones(arm.n_joints)}
         blocks = (joint_torques(arm, ca.diag(columns[term])) for term in self.friction)
         return ca.horzcat(ca.mtimes(Y, S), *blocks), known
 
@@ -175,10 +175,10 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
     if isinstance(what, Split):
         return what.arm, what.S, what.theta_known, what.names, what.phi
     if isinstance(what, Arm):
-        return what, np.zeros((10 * what.n, 0)), what.trace_data("theta"), (), np.zeros(0)
+        return what, np.zeros((10 * what.n_joints, 0)), what.trace_data("theta"), (), np.zeros(0)
     if isinstance(what, BaseParameters):
         if what.joint_terms or what.terms != "full":
             raise ArmdynError("adapt: expected base parameters of the links alone; name friction terms with friction=")
-        S = np.eye(10 * what.source.n)[:, list(what.kept)]
+        S = np.eye(10 * what.source.n_joints)[:, list(what.kept)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
     raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {quote(what)}")

@@ -36,7 +36,6 @@ from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
 from armdyn.errors import ArmdynError, ArmdynWarning, quote
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_free_joints
 from armdyn.model.named import close_to
 from armdyn.trajectory.protocol import JointMotion
 
@@ -90,7 +89,6 @@ def _all_designs(
     arm: Arm, motion: Any, bandwidth: float, rate: float
 ) -> tuple[dict[str, Law], dict[str, SampledInertia]]:
     """The laws by name, and the inertia by which gains of single joints were chosen, of laws that have such."""
-    require_free_joints(arm, "designs")
     bandwidth = one_number(bandwidth, "designs", "a bandwidth > 0 in Hz")
     rate = one_number(rate, "designs", "a rate > 0 in Hz")
     motion = _samples(arm, motion)

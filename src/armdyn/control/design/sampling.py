@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
-from armdyn.model.joint import DRIVE_NAMES
 
 # Largest eigenvalue of M^-1 kd dt that designs allow: what is stable with torques that come a period late.
 MAX_DAMPING = 1.0
@@ -76,8 +75,8 @@ def reduction(arm: Arm, rate: float, designs: Mapping[str, SampledInertia]) -> s
         return None
     remaining = np.min([design.remaining for design in softer.values()], axis=0)
     joints = [j for j in range(arm.n) if remaining[j] < REDUCED_RATIO]
-    parts = ", ".join(f"'{arm.joint_names[j]}' to {remaining[j]:.0%}" for j in joints)
-    has_rotors = bool((arm.trace_data("drive")[joints, DRIVE_NAMES.index("inertia")] > 0).all())
+    parts = ", ".join(f"'{arm.coordinate_names[j]}' to {remaining[j]:.0%}" for j in joints)
+    has_rotors = all(arm.coordinate_joints[j].drive.reflected_inertia > 0 for j in joints)
     needed = max(design.sufficient_rate for design in softer.values())
     return (
         f"{rate:g} Hz are too slow for gains of this bandwidth, as the least inertia of the arm along the motion is "

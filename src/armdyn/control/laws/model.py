@@ -14,7 +14,7 @@ from armdyn.control.protocol import Law, Reference, Values, check_setting
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
+from armdyn.dynamics.shafts import at_drives, drive_torques, joint_torques, shaft_torques
 from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -70,9 +70,10 @@ def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Referen
 def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
     """Torques of links and drives with `law_friction` added: the solution of total = tau + law_friction(total)."""
     rest = shaft_torques(arm, tau + law_friction(arm, friction, q, qd, ref, ca.SX.zeros(q.shape[0])))
-    speeds = ca.vertsplit(at_shafts(arm, ref.qd))
-    load = friction[:, FRICTION_NAMES.index("load")] * ca.vertcat(*(direction(v, FRICTION_WIDTH) for v in speeds))
-    return joint_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
+    speeds = ca.vertsplit(at_drives(arm, ref.qd))
+    own = friction[list(arm.coordinate_indices), FRICTION_NAMES.index("load")]
+    load = own * ca.vertcat(*(direction(v, FRICTION_WIDTH) for v in speeds))
+    return drive_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
 
 
 class ModelBased(Law):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ModelError, import_extra
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
+from armdyn.model.mechanism import require_free_joints
 from armdyn.model.mjcf.write import body_element, inertial_attributes, joint_element
 from armdyn.model.urdf.xml import text
 from armdyn.simulation.loop.programs import plant_shapes
@@ -52,7 +53,7 @@ def to_mjcf(
     ModelError
         If the arm has something that MuJoCo has not.
     """
-    rows = np.tile([np.inf, 0.0, 0.0], (arm.n, 1)) if elasticity is None else check_elastic(arm, elasticity)
+    rows = np.tile([np.inf, 0.0, 0.0], (arm.n_joints, 1)) if elasticity is None else check_elastic(arm, elasticity)
     _check_arm(arm, friction, drive, rows)
     friction_at_motor = elasticity is not None and elasticity.friction == "motor"
     root = Element("mujoco", model=arm.name)
@@ -60,12 +61,13 @@ def to_mjcf(
     option = SubElement(root, "option", gravity=text(arm.gravity), timestep=repr(dt), integrator="RK4")
     SubElement(option, "flag", autoreset="disable")  # else a run that bursts is not seen to burst
     world, tendons, constants = (SubElement(root, name) for name in ("worldbody", "tendon", "actuator"))
-    parent, T = world, arm.base_pose
-    for joint, link, spring in zip(arm.joints, arm.links, rows, strict=True):
+    bodies: list[Element] = []
+    for joint, link, spring, carrier in zip(arm.joints, arm.links, rows, arm.parents, strict=True):
         elastic, name = bool(np.isfinite(spring[0])), joint.name
         attributes, rotor = _numbers(joint, friction, drive, elastic, elastic and friction_at_motor)
-        parent = body_element(parent, link.name, T @ joint.before @ joint.after)
-        T = np.eye(4)
+        T = arm.base_pose if carrier < 0 else np.eye(4)
+        parent = body_element(world if carrier < 0 else bodies[carrier], link.name, T @ joint.before @ joint.after)
+        bodies.append(parent)
         joint_element(parent, joint, attributes)
         SubElement(parent, "inertial", inertial_attributes(_thicken(link.inertia)))
         if elastic:
@@ -84,6 +86,9 @@ def to_mjcf(
 
 def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
     """Reject what has no counterpart in MuJoCo."""
+    require_free_joints(arm, "to_mjcf", "MuJoCo's equalities yield; use armdyn's own engine")
+    if drive and arm.springs:
+        raise ModelError(f"to_mjcf: arm '{arm.name}' has springs between links; leave them out, or drive=False")
     if not arm.is_physical:
         raise ModelError(f"to_mjcf: MuJoCo simulates physically consistent bodies only, but {arm.is_physical}")
     if (drive or friction) and arm.coupling is not None:

@@ -203,8 +203,8 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     """Complain about parameters with which bodies run away from what pushes them."""
     if plant.theta is None and plant.arm.is_physical:
         return
-    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)[:RUNS_LOOKED_AT]
-    drive = plant.own_drive.reshape(-1, plant.arm.n, 4)[:RUNS_LOOKED_AT]
+    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n_joints)[:RUNS_LOOKED_AT]
+    drive = plant.own_drive.reshape(-1, plant.arm.n_joints, 4)[:RUNS_LOOKED_AT]
     M = augmented_mass_matrix(plant.arm, q[:RUNS_LOOKED_AT], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
         raise ModelError(f"simulate: arm '{plant.arm.name}' starts where its mass matrix is not positive definite")

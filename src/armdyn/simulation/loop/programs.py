@@ -48,7 +48,7 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
         state["motor"] = (n,)
     if e:
         state |= {"rotor_q": (e,), "rotor_qd": (e,)}
-    numbers = plant_data(plant, kind, 0.0, plant.own_theta.reshape(-1, 10 * n))
+    numbers = plant_data(plant, kind, 0.0, plant.own_theta.reshape(-1, 10 * plant.arm.n_joints))
     data: Shapes = {name: array.shape[2:] for name, array in numbers.items()}
     if kind.wrench:
         data["wrench"] = (3, 6)

@@ -221,7 +221,7 @@ def _sample_reference(schedule: Schedule) -> JointMotion:
 
 def _complain(schedule: Schedule, k: int, u: NDArray) -> None:
     """Say at which time and for which joint a controller's answer cannot be used."""
-    names, t = schedule.plant.arm.joint_names, k * schedule.clock.period
+    names, t = schedule.plant.arm.coordinate_names, k * schedule.clock.period
     if u.shape != (len(names),):
         raise SimulationError(f"the controller gave shape {u.shape} at t = {t:g} s; expected ({len(names)},)")
     joint, value = names[int(np.argmin(np.isfinite(u)))], float(u[~np.isfinite(u)][0])

@@ -78,7 +78,7 @@ class Period:
     def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None) -> None:
         self.loop = Loop(schedule, law, sensors)
         self.loop.resolution = Sensors().resolutions(schedule.plant.arm.n)  # marks of encoders have no derivative
-        self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n)[:1].copy()
+        self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n_joints)[:1].copy()
         self.rollout = self.loop.rollout(self.theta)
         self.shapes = {port.name: port.shape for port in self.rollout.outputs}
         self.states = [name for name in self.shapes if name not in OUTPUTS | {"direction"}]
@@ -176,7 +176,7 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
     if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None
-    period, names = schedule.clock.period, schedule.plant.arm.joint_names
+    period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
     growth = period_map(schedule, law, sensors)
     if (np.log(growth.radius) <= LEAST_GROWTH * period).all():
         return None

@@ -27,7 +27,7 @@ from armdyn.dynamics.drive import drive_inertia, drive_torque
 from armdyn.dynamics.friction import breakaway_torque, direction, joint_frictions
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.shafts import at_shafts, from_shafts, shaft_torques
+from armdyn.dynamics.shafts import at_drives, from_shafts, joint_torques, shaft_torques
 from armdyn.kinematics.forward import tip_frame
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
@@ -198,14 +198,24 @@ class Step(NamedTuple):
         return spread
 
     def _speeds(self, v: Symbol) -> Symbol:
-        """Velocities (n,) of the shafts, at which friction acts."""
-        return at_shafts(self.arm, v[self.rubbing])
+        """Velocities (n,) of the drives' shafts, at which friction acts."""
+        return at_drives(self.arm, v[self.rubbing])
 
-    def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, direction: Symbol) -> Symbol:
-        """Friction torques (n,) of shafts that slide in given directions."""
-        at, load = self.rubbing, self.link_torques(x, v, tau)
-        joints = joint_frictions(self.arm, x[at], v[at], self._friction, load=load)
-        return ca.vertcat(*(joint.sliding(direction[i]) for i, joint in enumerate(joints)))
+    def _sliding(self, x: Symbol, v: Symbol, tau: Symbol, ways: Symbol) -> Symbol:
+        """Friction torques (n,) of drives' shafts that slide in given directions, joints that follow them included."""
+        arm, at, load = self.arm, self.rubbing, self.link_torques(x, v, tau)
+        joints = joint_frictions(arm, x[at], v[at], self._friction, load=load)
+        if arm.G is None:
+            return ca.vertcat(*(joint.sliding(ways[i]) for i, joint in enumerate(joints)))
+        of_drive = dict(zip(arm.coordinate_indices, range(arm.n), strict=True))
+        every = [ways[of_drive[i]] if i in of_drive else direction(x.v, self._blur) for i, x in enumerate(joints)]
+        torques = ca.vertcat(*(joint.sliding(way) for joint, way in zip(joints, every, strict=True)))
+        return shaft_torques(arm, joint_torques(arm, torques))
+
+    @property
+    def _blur(self) -> float:
+        """Width of the smooth stand-in for dry friction."""
+        return BLUR_SPEED if self.kind.friction == "blurred" else 0.0
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""
@@ -232,8 +242,7 @@ class Step(NamedTuple):
         """Torques that accelerate, friction of what slides taken off."""
         if self.kind.friction == "none":
             return net
-        blur = BLUR_SPEED if self.kind.friction == "blurred" else 0.0
-        sliding = direction(self._speeds(v), blur) if slip is None else slip.direction
+        sliding = direction(self._speeds(v), self._blur) if slip is None else slip.direction
         return net - self._spread(self._sliding(x, v, tau, sliding), 0.0)
 
     def constrained(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> tuple[Symbol, Symbol]:
@@ -312,7 +321,7 @@ class Step(NamedTuple):
         if self.arm.coupling is None:
             x1[at] = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, q + way, q), q1)
         else:  # shafts that stopped went less far, and joints with them; where none did not a bit changes
-            short = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, way, 0) - at_shafts(self.arm, q1 - q), 0)
+            short = ca.if_else(stop, ca.if_else(qd * slip.direction > 0, way, 0) - at_drives(self.arm, q1 - q), 0)
             x1[at], qd1 = q1 + from_shafts(self.arm, short), slip.moving * qd1  # without round-off of what sticks
         v1[at] = from_shafts(self.arm, ca.if_else(stop, 0, qd1))
         return x1, v1, ca.if_else(stop, 0, slip.direction)

@@ -84,9 +84,9 @@ class Contact:
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
                 raise ModelError(f"Contact: point '{name}': expected three coordinates, got {quote(point)}")
-            if link is not None and not (isinstance(link, int) and 0 <= link < arm.n):
+            if link is not None and not (isinstance(link, int) and 0 <= link < arm.n_joints):
                 raise ModelError(
-                    f"Contact: point '{name}': expected a link from 0 to {arm.n - 1} or None, got {link!r}"
+                    f"Contact: point '{name}': expected a link from 0 to {arm.n_joints - 1} or None, got {link!r}"
                 )
             links.append(TIP if link is None else link)
         return tuple(links)
@@ -140,7 +140,7 @@ class EndStops:
 
     def rows(self, arm: Arm) -> NDArray:
         """Lower and upper limit, stiffness and damping of every joint, (n, 4)."""
-        limits = [[joint.limits.lower, joint.limits.upper] for joint in arm.joints]
+        limits = [[joint.limits.lower, joint.limits.upper] for joint in arm.coordinate_joints]
         stiffness = row_of(self.stiffness, arm.n, "EndStops: stiffness", ModelError, sign=">")
         return np.column_stack(
             [limits, stiffness, row_of(self.damping, arm.n, "EndStops: damping", ModelError, sign=">=")]
@@ -203,7 +203,7 @@ def wrench_at_tip(arm: Arm, q: Symbol, touching: list[tuple[int, Symbol, Symbol]
     """Force and moment (6,) at the tip, in base axes, of forces on points (link, place, force) beyond the wrist."""
     total, tip = ca.SX.zeros(6), tip_frame(arm, q)[1]
     for link, place, force in touching:
-        if link in (TIP, arm.n - 1):
+        if link in (TIP, arm.tip_index):
             lever = place_of(arm, q, place, link) - tip
             total = total + ca.vertcat(force, ca.cross(lever, force))
     return total

@@ -21,6 +21,7 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm
+from armdyn.model.mechanism import require_free_joints
 from armdyn.trace.symbols import Symbol, ca
 
 SIDES = ("motor", "link")
@@ -100,18 +101,20 @@ def _numbers(name: str, value: Any) -> NDArray:
 
 def check_elastic(arm: Arm, elasticity: Elasticity) -> NDArray:
     """The numbers (n, 3) of springs that this arm can have."""
+    require_free_joints(arm, "elasticity", "leave it out")
     rows = elasticity.rows(arm.n)
     if arm.coupling is not None:
         raise ModelError(f"Plant: elasticity: arm '{arm.name}' has coupled drives; elastic joints need one drive each")
-    inertia = np.array([joint.drive.reflected_inertia for joint in arm.joints])
-    if light := [name for name, k, B in zip(arm.joint_names, rows[:, 0], inertia, strict=True) if k < np.inf and not B]:
+    inertia = np.array([joint.drive.reflected_inertia for joint in arm.coordinate_joints])
+    named = zip(arm.coordinate_names, rows[:, 0], inertia, strict=True)
+    if light := [name for name, k, B in named if k < np.inf and not B]:
         raise ModelError(
             f"Plant: elasticity: joint '{light[0]}' has no rotor inertia to move against its spring; "
             "give its Drive a rotor_inertia, or an infinite stiffness"
         )
     rigid = (rows[:, 0] == np.inf) & (rows[:, 2] > 0)
     if rigid.any():
-        name = arm.joint_names[int(np.argmax(rigid))]
+        name = arm.coordinate_names[int(np.argmax(rigid))]
         raise ModelError(f"Plant: elasticity: joint '{name}' has backlash; give the stiffness of the teeth in contact")
     return rows
 

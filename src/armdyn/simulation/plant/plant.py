@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats, finite_array
 from armdyn.dynamics.constraint import Constraint, constraint_jacobian
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
-from armdyn.dynamics.shafts import at_shafts
+from armdyn.dynamics.shafts import at_drives
 from armdyn.errors import ModelError, ShapeError, check_choice, quote
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.model.mechanism import require_free_joints
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
@@ -126,7 +125,6 @@ class Plant:
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
             raise ModelError(f"Plant: expected an Arm, got {quote(self.arm)}")
-        require_free_joints(self.arm, "Plant")
         n = self.arm.n
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)
@@ -179,14 +177,14 @@ class Plant:
         array = _per_joint(value, self.arm.n, name)
         if not (array > 0).all():
             still = ~(array > 0).reshape(-1, self.arm.n).all(0)
-            names = ", ".join(np.array(self.arm.joint_names)[still])
+            names = ", ".join(np.array(self.arm.coordinate_names)[still])
             raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
         return array
 
     @property
     def left_out(self) -> tuple[str, ...]:
         """What its arm has and it does not simulate, in words."""
-        lugre = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n).any(0)
+        lugre = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n_joints).any(0)
         bristles = np.logical_or(lugre, [bool(joint.friction.bristles) for joint in self.arm.joints])
         if not (self.friction and bristles.any()):
             return ()
@@ -210,7 +208,7 @@ class Plant:
         if self.arm.coupling is not None:
             raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
         limited = np.isfinite(np.asarray(self.current_limit)).reshape(-1, self.arm.n).any(0)
-        for joint in np.array(self.arm.joints, object)[limited]:
+        for joint in np.array(self.arm.coordinate_joints, object)[limited]:
             if not joint.drive.torque_constant:
                 raise ModelError(
                     f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
@@ -257,13 +255,14 @@ class Plant:
             dry = ("coulomb", "static", "asymmetry", "load")
             rows = self.arm.trace_sizes["h"] + self.arm.trace_sizes["l"]
             is_dry = any(table[name].any() for name in dry) or rows > 0
-            friction = "smooth" if not is_dry else "dry" if self.constraint is None else "blurred"
+            blurs = self.constraint is not None or self._has_dry_followers
+            friction = "smooth" if not is_dry else "blurred" if blurs else "dry"
         stiffness, _, backlash = self.springs.T
         elastic = np.flatnonzero(np.isfinite(stiffness))
         return Kind(
             friction,
             friction in ("dry", "blurred") and bool((table["static"] != table["coulomb"]).any()),
-            self.drive and (bool(self.own_drive.any()) or any(j.drive.balance for j in self.arm.joints)),
+            self.drive and (bool(self.own_drive.any()) or self._has_balancers),
             bool(np.any(self.motor_lag)),
             bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,
@@ -291,9 +290,22 @@ class Plant:
         limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
         if self.current_limit is None:
             return limits
-        drives = [joint.drive for joint in self.arm.joints]
+        drives = [joint.drive for joint in self.arm.coordinate_joints]
         per_ampere = np.array([abs((d.torque_constant or 1.0) * d.gear_ratio) for d in drives])
         return np.minimum(limits, per_ampere * self.current_limit)
+
+    @property
+    def _has_balancers(self) -> bool:
+        """Whether something besides the drives' numbers acts: springs between links, or balancers."""
+        return bool(self.arm.springs) or any(joint.drive.balance for joint in self.arm.joints)
+
+    @property
+    def _has_dry_followers(self) -> bool:
+        """Whether dry friction acts at joints that follow others: several at one coordinate, so that none sticks."""
+        followers = [i for i, joint in enumerate(self.arm.joints) if joint.follows]
+        columns = [FRICTION_NAMES.index(name) for name in ("coulomb", "static", "asymmetry")]
+        curved = any(self.arm.joints[i].friction.harmonics or self.arm.joints[i].friction.levels for i in followers)
+        return curved or bool(self.own_friction[..., followers, :][..., columns].any())
 
     @property
     def _matters(self) -> NDArray:
@@ -333,10 +345,10 @@ class Plant:
     def start(self, q: NDArray, qd: NDArray) -> dict[str, NDArray]:
         """The state of the plant's formula at rest but for positions and velocities (n,) or (lanes, n)."""
         elastic = self.kind.elastic
-        state = {"q": q, "qd": qd, "direction": np.sign(at_shafts(self.arm, qd)), "motor": np.zeros_like(q)}
+        state = {"q": q, "qd": qd, "direction": np.sign(at_drives(self.arm, qd)), "motor": np.zeros_like(q)}
         if elastic:
             springs = self.springs[list(elastic)]
-            theta = self.own_theta if q.ndim == 1 else self.own_theta.reshape(-1, 10 * self.arm.n)
+            theta = self.own_theta if q.ndim == 1 else self.own_theta.reshape(-1, 10 * self.arm.n_joints)
             state["rotor_q"] = start_of_rotors(self.arm, elastic, springs, q, theta)
             state["rotor_qd"] = qd[..., elastic]
         return state
@@ -351,7 +363,7 @@ class Plant:
             qd = after_grip(self.arm, state["q"], qd, before, after, kind.rotors, kind.elastic)
         if "direction" not in state or not grips:
             return {"qd": qd}
-        direction = np.sign(at_shafts(self.arm, qd))
+        direction = np.sign(at_drives(self.arm, qd))
         if kind.motor_friction:  # rotors behind springs do not feel the blow
             direction[..., kind.elastic] = state["direction"][..., kind.elastic]
         return {"qd": qd, "direction": direction}

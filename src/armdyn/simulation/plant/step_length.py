@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.drive import augmented_mass_matrix
+from armdyn.dynamics.springs import spring_columns
 from armdyn.errors import ModelError
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES, STEEP_SPEED
 from armdyn.simulation.plant.plant import BLUR_SPEED, Plant
@@ -67,7 +68,7 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
     mode = fastest(plant, q)
     touched = plant.contact is not None or bool(plant.stops)
     if (mode.springs or touched) and mode.rate * h > LARGEST_STEP_TIMES_RATE:
-        name = plant.arm.joint_names[mode.joint]
+        name = plant.arm.coordinate_names[mode.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(
             f"simulate: {what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of "
@@ -78,13 +79,16 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
 
 def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
     """Inertial parameters, friction and drives of some runs, spread over the batch; servos are springs and dampers."""
-    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n)
+    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n_joints)
     friction = plant.own_friction.reshape(-1, *plant.own_friction.shape[-2:])
     drive = plant.own_drive
     if plant.servo is not None:
         stiffness, damping, _ = np.moveaxis(plant.servo.rows(plant.arm.n), -2, 0)
-        still = np.zeros_like(stiffness)
-        drive = drive + np.stack([still, damping, stiffness, still], axis=-1)
+        own = np.zeros((*stiffness.shape[:-1], plant.arm.n_joints, len(DRIVE_NAMES)))
+        columns = [DRIVE_NAMES.index(name) for name in ("damping", "stiffness")]
+        for column, values in zip(columns, (damping, stiffness), strict=True):
+            own[..., list(plant.arm.coordinate_indices), column] = values
+        drive = drive + own
     drive = drive.reshape(-1, *drive.shape[-2:])
     runs = max(len(theta), len(friction), len(drive))
     chosen = np.unique(np.linspace(0, runs - 1, RUNS_LOOKED_AT).astype(int))
@@ -106,9 +110,9 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
     resisting = friction[:, viscous] + _steepest_slope(plant, friction)
     if plant.kind.friction == "blurred":
         resisting = resisting + np.abs(friction[:, [FRICTION_NAMES.index(x) for x in DRY]]).max(1) / BLUR_SPEED
-    if plant.arm.coupling is not None:  # such arms have no springs behind rotors
-        shafts = np.diag(resisting + drive[:, damping])
-        return plant.arm.coupling.T @ shafts @ plant.arm.coupling, np.diag(drive[:, stiffness])
+    if plant.arm.shafts is not None:  # such arms have no springs behind rotors
+        S, G = plant.arm.shafts, np.eye(n) if plant.arm.G is None else plant.arm.G
+        return S.T @ np.diag(resisting + drive[:, damping]) @ S, G.T @ np.diag(drive[:, stiffness]) @ G
     for i in range(n):
         rotor = rotors.get(i, i)
         rubbing = rotor if plant.kind.motor_friction else i
@@ -125,16 +129,28 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
 def _add_contact(plant: Plant, q: NDArray, D: NDArray, K: NDArray) -> tuple[NDArray, NDArray]:
     """The same with what contacts and end stops add at poses q (P, n), as if all acted."""
     n = plant.arm.n
+    if plant.drive and plant.arm.springs:
+        K = K + np.pad(_spring_stiffness(plant, q), ((0, 0), *[(0, len(K) - n)] * 2))
     if plant.stops:
         K = K.copy()
-        K[range(n), range(n)] += plant.stop_rows[:, 2]
+        K[..., range(n), range(n)] += plant.stop_rows[:, 2]
     if plant.contact is None:
         return D, K
     stiff, damped = plant.contact.stiffness_at(plant.arm, q)
-    D, K = (np.repeat(x[None], len(q), 0) for x in (D, K))
+    D, K = (np.array(np.broadcast_to(x, (len(q), *x.shape[-2:]))) for x in (D, K))
     K[:, :n, :n] += stiff
     D[:, :n, :n] += damped
     return D, K
+
+
+def _spring_stiffness(plant: Plant, q: NDArray) -> NDArray:
+    """Bounds k J'J of the stiffness of springs between links at poses q: (P, n, n)."""
+    K = np.zeros((len(q), plant.arm.n, plant.arm.n))
+    columns = spring_columns(plant.arm, q)
+    for i, spring in enumerate(plant.arm.springs):
+        slope = columns[..., 2 * i + 1]  # of the length
+        K += spring.stiffness * slope[..., :, None] * slope[..., None, :]
+    return K
 
 
 class _Largest(NamedTuple):

@@ -71,10 +71,14 @@ class Experiment:
         """Write the parts beside the file of the motion, as `motion-approach.csv` and so on; their paths."""
         path, arm = Path(motion), self.design.base.source
         suffix = path.suffix if path.suffix in (".csv", ".npz") else ".csv"
-        kinds = [joint.kind for joint in arm.joints]
+        kinds = [joint.kind for joint in arm.coordinate_joints]
         return [
             save_trajectory(
-                part, path.with_name(f"{path.stem}-{name}{suffix}"), rate=rate, joint_names=arm.joint_names, kinds=kinds
+                part,
+                path.with_name(f"{path.stem}-{name}{suffix}"),
+                rate=rate,
+                joint_names=arm.coordinate_names,
+                kinds=kinds,
             )
             for name, part in self.parts.items()
         ]

@@ -34,10 +34,11 @@ def write_ros_folder(
     files = {f"{name}.csv": part for name, part in parts.items() if name != "repeated"}
     files |= {"motion.yaml": experiment.joined, "rehearsal.yaml": experiment.joined_rehearsal}
     written = [
-        save_trajectory(part, folder / name, rate=rate, joint_names=arm.joint_names) for name, part in files.items()
+        save_trajectory(part, folder / name, rate=rate, joint_names=arm.coordinate_names)
+        for name, part in files.items()
     ]
     values = {
-        "JOINTS": json.dumps(list(arm.joint_names)),
+        "JOINTS": json.dumps(list(arm.coordinate_names)),
         "HOME": json.dumps([round(float(x), 9) for x in experiment.home]),
         "COUNT": str(experiment.count),
     }

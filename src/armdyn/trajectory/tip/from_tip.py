@@ -202,7 +202,7 @@ class Follower:
     def _check_limits(self, q: NDArray, t: float) -> None:
         lower, upper = self.arm.position_limits
         for i in np.flatnonzero((q < lower - ON_LIMIT) | (q > upper + ON_LIMIT)):
-            joint = f"joint {i + 1} '{self.arm.joint_names[i]}'"
+            joint = f"joint {i + 1} '{self.arm.coordinate_names[i]}'"
             raise self._error(f"takes {joint} to {q[i]:.4g}, outside [{lower[i]:.4g}, {upper[i]:.4g}],", t, "limit")
 
     def _error(self, what: str, t: float, reason: str) -> PathError:
