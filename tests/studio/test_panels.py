@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from armdyn import ArmdynError, Limits, forward_kinematics
+from armdyn import ArmdynError, Limits, arms, forward_kinematics
 from armdyn.studio.app import Studio
 from armdyn.studio.panels.compare import THREE_LAWS
 from armdyn.studio.panels.excite import Descent
@@ -362,3 +362,35 @@ def test_tabs_do_not_touch_each_other_and_reloading_goes_on(arm, opened):
         with opened(studio) as again:  # `one` was closed last
             assert again.state.moment.q[0] == 0.5
             assert again.state.now.payload == 0.0
+
+
+def test_measured_poses_calibrate_the_arm(another, tmp_path, until):
+    """A PUMA 560 with one pose 30 mm off: named, red, and a choice of where to go."""
+    arm, rng = arms.puma560(), np.random.default_rng(1)
+    q = rng.uniform(-1.5, 1.5, (24, 6))
+    tips = forward_kinematics(arm, q + rng.normal(0, 4e-3, 6))
+    points = tips[:, :3, 3] + 0.1 * tips[:, :3, 0] + (2, -1, 0.5) + rng.normal(0, 5e-5, (24, 3))
+    points[7, 1] += 0.03
+    names = [f"q{k + 1}" for k in range(6)] + ["x", "y", "z"]
+    for name, table in (("good.csv", q), ("degrees.csv", np.degrees(q))):
+        rows = np.column_stack([table, points])
+        np.savetxt(tmp_path / name, rows, delimiter=",", header=",".join(names), comments="")
+    with another(arm) as tab:
+        panel = tab.calibrate
+        with pytest.raises(ArmdynError, match="joint positions are in degrees"):
+            panel.open(tmp_path / "degrees.csv")
+        assert "joint positions are in degrees" in panel.about.content
+        assert not panel.job.start_button.visible
+        panel.open(tmp_path / "good.csv")
+        act(panel.job.start_button)
+        until(lambda: panel.row.visible, 60.0)
+        assert "Doubtful poses: 8 (red arrows)" in panel.verdict.content
+        assert "At poses that were left out: base and tool" in panel.verdict.content
+        assert panel.row.options[1].startswith("8 (")
+        act(panel.row, panel.row.options[1])
+        np.testing.assert_allclose(tab.state.moment.q, q[7], atol=1e-12)
+        sent = []
+        for button in panel.files:
+            act(button, send_file_download=lambda name, data, **_: sent.append((name, len(data))))
+        assert [name for name, _ in sent] == ["puma560_calibrated.urdf", "calibration.html"]
+        assert panel._arrows.points.shape == (24, 2, 3)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from armdyn import html
+from armdyn.calibration.arrows import residual_arrows
 from armdyn.calibration.held_out import CalibrationVerdict
 from armdyn.calibration.result import Calibration
 from armdyn.calibration.unknowns import zero_columns
@@ -30,7 +31,6 @@ MEANING = (
     "Doubtful poses disagree with the others and count little: measure them again.",
     "Zeros are to be added to the readings of the joints.",
 )
-ARROW_SHARE = 0.08  # length of the typical arrow, over the size of the picture
 
 
 def page(found: Calibration) -> str:
@@ -137,36 +137,22 @@ def frame_rows(found: Calibration) -> list[tuple[str, ...]]:
     ]
 
 
-def arrows(found: Calibration) -> tuple[np.ndarray, np.ndarray, float]:
-    """Where points were measured (N, 3) [m], their residuals (N, 3) [m], and by how much to magnify them."""
-    if found.poses.points is not None:
-        places, shifts = found.poses.points.reshape(-1, 3), found.residuals.reshape(-1, 3)
-    else:
-        places, shifts = np.asarray(found.poses.poses)[:, :3, 3], found.residuals[:, :3]
-    known = np.isfinite(places).all(1)
-    places, shifts = places[known], shifts[known]
-    typical = float(np.median(np.linalg.norm(shifts, axis=1))) or 1.0
-    return places, shifts, ARROW_SHARE * float(np.ptp(places, axis=0).max()) / typical
-
-
 def scale_text(found: Calibration) -> str:
     """Say how arrows are drawn."""
-    scale = arrows(found)[2]
-    return f"Arrows from predicted to measured points, {scale:.0f} times as long as they are; doubtful poses are red."
+    scale = residual_arrows(found).scale
+    return f"Arrows at the measured points: measured less predicted, {scale:.0f} times as long; doubtful poses are red."
 
 
 def draw(found: Calibration) -> Any:
     """Residuals as arrows in space, and their sizes pose by pose."""
     import matplotlib.pyplot as plt
 
-    places, shifts, scale = arrows(found)
-    markers = max(1, found.poses.n_markers)
-    known = np.isfinite(found.residuals[..., :3].reshape(-1, 3)).all(1)
-    doubtful = np.isin(np.asarray(found.poses.rows), found.doubtful)
-    colours = np.where(np.repeat(doubtful, markers)[known], "#c0392b", "#14375e")
+    arrows = residual_arrows(found)
+    places, doubtful = arrows.places, np.isin(np.asarray(found.poses.rows), found.doubtful)
+    colours = np.where(arrows.doubtful, "#c0392b", "#14375e")
     figure = plt.figure(figsize=(9, 8))
     space: Any = figure.add_axes((0.02, 0.36, 0.96, 0.62), projection="3d")
-    space.quiver(*places.T, *(scale * shifts).T, colors=colours, lw=1.0, arrow_length_ratio=0.3)
+    space.quiver(*places.T, *(arrows.scale * arrows.shifts).T, colors=colours, lw=1.0, arrow_length_ratio=0.3)
     space.scatter(*places.T, s=6, c="#9aa7b4", depthshade=False)
     space.set_aspect("equal", adjustable="datalim")
     for axis, name in zip((space.xaxis, space.yaxis, space.zaxis), "xyz", strict=True):

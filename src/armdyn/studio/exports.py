@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from armdyn.calibration.result import Calibration
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -49,6 +50,13 @@ def _file(name: str, write: Callable[[Path], Any]) -> Download:
 def urdf_file(arm: Arm, onto: Path | None = None) -> Download:
     """The arm as URDF, with armdyn's own additions; what else the file `onto` holds (meshes, grippers) is kept."""
     return _file(f"{identifier(arm.name)}.urdf", lambda path: arm.save(path, onto=onto))
+
+
+def calibrated_file(calibration: Calibration | None) -> Download:
+    """The calibrated arm as URDF."""
+    if calibration is None:
+        raise ArmdynError("studio: nothing is calibrated yet; load measured poses first")
+    return _file(f"{identifier(calibration.nominal.name)}_calibrated.urdf", calibration.save)
 
 
 def c_file(arm: Arm) -> Download:

@@ -12,6 +12,7 @@ from armdyn.studio.drawing.subject import Subject
 from armdyn.studio.page import Page
 from armdyn.studio.panels.arm import ArmPanel
 from armdyn.studio.panels.around import AroundPanel
+from armdyn.studio.panels.calibrate import CalibratePanel
 from armdyn.studio.panels.clearance import ClearanceReadout
 from armdyn.studio.panels.compare import ComparePanel
 from armdyn.studio.panels.excite import ExcitePanel
@@ -99,6 +100,8 @@ class Tab:
         with tabs.add_tab("Log"):
             self.log = LogPanel(page)
             self.identify = IdentifyPanel(page)
+        with tabs.add_tab("Calibrate"):
+            self.calibrate = CalibratePanel(page)
         with tabs.add_tab("Control"):
             self.compare = ComparePanel(page)
         with tabs.add_tab("Excite"):

@@ -49,11 +49,16 @@ class ExportPanel:
         return self._button(label, "report", hint, lambda: report_file(getattr(self.page.state.now, name), name))
 
     def _button(self, label: str, icon: str, hint: str, make: Callable[[], Download]) -> Any:
-        button = self.page.gui.add_button(label, icon=icon, hint=hint)
+        return send_button(self.page, label, icon, make, hint)
 
-        def send(event: Any) -> None:
-            file = make()
-            event.client.send_file_download(file.name, file.data, save_immediately=True)
 
-        button.on_click(self.page.answer(send))
-        return button
+def send_button(page: Page, label: str, icon: str, make: Callable[[], Download], hint: str | None = None) -> Any:
+    """Add a button that makes a file and sends it to the browser."""
+    button = page.gui.add_button(label, icon=icon, hint=hint)
+
+    def send(event: Any) -> None:
+        file = make()
+        event.client.send_file_download(file.name, file.data, save_immediately=True)
+
+    button.on_click(page.answer(send))
+    return button
