@@ -118,7 +118,7 @@ def test_records_take_no_part_in_the_loop(monkeypatch):
     part = period_map(schedule, law)
     monkeypatch.setattr(stability, "MAX_STATE", 10**6)
     whole = period_map(schedule, law)
-    same = np.isin(whole.t, part.t).nonzero()[0]
+    same = np.isin(whole.samples, part.samples).nonzero()[0]
     assert part.jacobian.shape[-1] < 20 < 200 < whole.jacobian.shape[-1]
     for jacobian, every in zip(part.jacobian, whole.jacobian[same], strict=False):
         inside, all_of_them = np.linalg.eigvals(jacobian), np.linalg.eigvals(every)
@@ -136,4 +136,22 @@ def test_a_law_with_records_that_is_too_stiff_for_its_rate_is_told():
 def test_the_check_takes_no_more_steps_than_the_run(duration):
     schedule, law = concurrent(1000.0, duration)
     found = period_map(schedule, law)
-    assert len(found.t) == 1 or 2 * found.jacobian.shape[-1] * len(found.t) <= schedule.clock.samples
+    assert len(found.samples) == 1 or 2 * found.jacobian.shape[-1] * len(found.samples) <= schedule.clock.samples
+
+
+@pytest.mark.parametrize(("name", "kind"), [("xarm7", "Slotine-Li"), ("vukobratovic3", "modified Slotine-Li")])
+def test_a_mode_that_does_not_grow_along_the_motion_is_not_foretold(name, kind):
+    """A fast mode of one pose that is passed soon, or of a joint that friction holds, is no instability of the run."""
+    arm = getattr(armdyn.arms, name)()
+    motion = Sway.within(arm, 4.0)
+    law = adaptive_designs(arm, motion(np.linspace(0.0, 4.0, 500)), 2.0)[kind]
+    start = motion(np.zeros(1))[0][0]
+    run = simulate(arm, law, motion, 1.0, 1000.0, q0=start + 1e-3, quiet=True)  # warnings are errors
+    assert np.isnan(run.diverged)
+
+
+@pytest.mark.parametrize("coulomb", [0.0, 0.01])
+def test_friction_at_rest_hides_no_instability(block, coulomb):
+    arm = block(0.01)
+    arm = arm.with_joints([dataclasses.replace(arm.joints[0], friction=Friction(0.0, coulomb))])
+    assert "grows tenfold within" in expected_instability(schedule_of(Plant(arm), 1000.0), PD(arm, 10.0, 30.0))

@@ -18,6 +18,7 @@ from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.sampling import SampledInertia, reduction, sampled_inertia
+from armdyn.control.design.stiction import stiction
 from armdyn.control.laws.cascade import VELOCITY_LOOP_RATIO, Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.integral import pid
@@ -53,6 +54,7 @@ FRICTION = ("viscous", "coulomb", "asymmetry")
 
 # Laws whose gains are those of single joints: stiffness and damping, or the damping alone.
 STIFF = ("PD", "PID", "PD + gravity", "feedforward + PD", "sliding mode")
+SPRINGS = ("PD", "PD + gravity")  # of these, laws that neither integrate errors nor know the friction
 DAMPED = tuple(f"{kind}Slotine-Li" for kind in ("", "composite ", "concurrent ", "natural ", "projected "))
 
 
@@ -60,7 +62,8 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
     """One law of every kind, by name, with comparable bandwidth.
 
     Gains of single joints are lowered where the rate is too low for them and the arm's least inertia, see
-    `sampled_inertia`; a warning names joints, cause and remedies.
+    `sampled_inertia`; a warning names joints, cause and remedies. Another one names joints that are so soft that dry
+    friction can hold them throughout the motion, see `stiction`.
 
     Parameters
     ----------
@@ -75,14 +78,17 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
         Of the controller [Hz].
     """
     laws, sampled = _all_designs(arm, motion, bandwidth, rate)
-    _warn_of_reduction(arm, rate, sampled)
+    _warn_of_softness(laws, _samples(arm, motion).q, rate, sampled)
     return laws
 
 
-def _warn_of_reduction(arm: Arm, rate: float, sampled: Mapping[str, SampledInertia]) -> None:
-    """Warn of laws whose gains are lowered for the rate."""
-    if softer := reduction(arm, rate, sampled):
-        warnings.warn(f"designs: {softer}", ArmdynWarning, stacklevel=3)
+def _warn_of_softness(laws: Mapping[str, Law], q: NDArray, rate: float, sampled: Mapping[str, SampledInertia]) -> None:
+    """Warn of laws whose gains are lowered for the rate, and of joints that friction holds."""
+    arm = next(iter(laws.values())).arm
+    springs = {name: np.asarray(law.params["kp"]) for name, law in laws.items() if name in SPRINGS}
+    for text in (reduction(arm, rate, sampled), stiction(arm, q, springs)):
+        if text is not None:
+            warnings.warn(f"designs: {text}", ArmdynWarning, stacklevel=3)
 
 
 def _all_designs(
@@ -140,8 +146,9 @@ def chosen_designs(
     """The designs that some names mean, or all; see `designs`."""
     laws, sampled = _all_designs(arm, motion, bandwidth, rate)
     keys = list(laws) if names is None else [named_design(laws, name) for name in names]
-    _warn_of_reduction(arm, rate, {key: sampled[key] for key in keys if key in sampled})
-    return {key: laws[key] for key in keys}
+    taken = {key: laws[key] for key in keys}
+    _warn_of_softness(taken, _samples(arm, motion).q, rate, {key: sampled[key] for key in keys if key in sampled})
+    return taken
 
 
 def named_design(laws: Mapping[str, Law], name: str) -> str:

@@ -8,6 +8,7 @@ is unstable in steps of dt once kd dt > 2 J.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ SLIDING_VELOCITY = 0.2
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
 LEAST_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
+LEAST_FACTOR = 10.0  # by which an error must grow along the motion
+INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
 MAX_STATE = 64
 OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
@@ -40,7 +43,7 @@ OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
 class PeriodMap(NamedTuple):
     """Jacobians (points, z, z) of one period about the reference; `rows` tells which joint each entry belongs to."""
 
-    t: NDArray
+    samples: NDArray  # of the controller
     jacobian: NDArray
     rows: NDArray  # (z,), -1: the controller's own state
 
@@ -49,13 +52,23 @@ class PeriodMap(NamedTuple):
         """Largest magnitude of an eigenvalue at each point."""
         return np.maximum(np.abs(np.linalg.eigvals(self.jacobian)).max(-1), 1e-300)
 
-    def worst(self) -> tuple[float, float, int]:
-        """Largest radius, its time and the joint that moves most in it."""
+    def worst(self) -> Mode:
+        """The mode that grows fastest."""
         k = int(np.argmax(self.radius))
         values, vectors = np.linalg.eig(self.jacobian[k])
-        mode = np.abs(vectors[:, np.argmax(np.abs(values))])
-        mode[self.rows < 0] = 0.0
-        return float(self.radius[k]), float(self.t[k]), int(self.rows[np.argmax(mode)])
+        mode = vectors[:, np.argmax(np.abs(values))]
+        joint = int(self.rows[np.argmax(np.where(self.rows < 0, 0.0, np.abs(mode)))])
+        turned = mode * np.exp(-1j * np.angle(mode[np.argmax(np.abs(mode))]))
+        return Mode(float(self.radius[k]), int(self.samples[k]), joint, turned.real)
+
+
+class Mode(NamedTuple):
+    """An eigenvector of one period: its growth, the sample, the joint that moves most in it, and its real part (z,)."""
+
+    radius: float
+    sample: int
+    joint: int
+    direction: NDArray
 
 
 def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> PeriodMap:
@@ -65,11 +78,7 @@ def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> 
     Of a large state only the parts count through which an error of a joint comes back to the joints: what a law
     writes down and does not act on, such as its records, takes no part.
     """
-    period = Period(schedule, law, sensors)
-    states = period.states if period.size(period.states) <= MAX_STATE else period.feedback()
-    samples = _instants(schedule, period.size(states))
-    jacobian = period.jacobian(samples, states)
-    return PeriodMap(samples * schedule.clock.period, jacobian, np.concatenate([period.joints(s) for s in states]))
+    return Period(schedule, law, sensors).map()
 
 
 class Period:
@@ -82,6 +91,17 @@ class Period:
         self.rollout = self.loop.rollout(self.theta)
         self.shapes = {port.name: port.shape for port in self.rollout.outputs}
         self.states = [name for name in self.shapes if name not in OUTPUTS | {"direction"}]
+
+    @cached_property
+    def acting(self) -> list[str]:
+        """The parts of the state that count."""
+        return self.states if self.size(self.states) <= MAX_STATE else self.feedback()
+
+    def map(self) -> PeriodMap:
+        """Jacobians about the reference."""
+        samples = _instants(self.loop.schedule, self.size(self.acting))
+        rows = np.concatenate([self.joints(name) for name in self.acting])
+        return PeriodMap(samples, self.jacobian(samples, self.acting), rows)
 
     def size(self, states: list[str]) -> int:
         """Number of entries of some parts of the state."""
@@ -137,6 +157,17 @@ class Period:
         most = OVERFLOWED_ENTRY
         return {name: np.clip(np.nan_to_num(rows, nan=most), -most, most) for name, rows in slopes.items()}
 
+    def growth(self, first: int, count: int, direction: NDArray) -> float:
+        """Growth of a small error along a direction (z,) over some samples of the motion, joints sliding.
+
+        The period maps of instants between are multiplied; each holds until the next.
+        """
+        edges = np.unique(np.linspace(first, first + count, INSTANTS_MULTIPLIED + 1).astype(int))
+        error = direction / np.linalg.norm(direction)
+        for jacobian, samples in zip(self.jacobian(edges[:-1], self.acting), np.diff(edges), strict=True):
+            error = np.linalg.matrix_power(jacobian, int(samples)) @ error
+        return float(np.linalg.norm(error))
+
 
 def _instants(schedule: Schedule, directions: int) -> NDArray:
     """The samples that are looked at, ascending; so few that the check takes no more steps than the run."""
@@ -172,12 +203,17 @@ def _sliding(qd: NDArray) -> NDArray:
 
 
 def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> str | None:
-    """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch."""
+    """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch.
+
+    A mode that grows at one instant of the motion is a suspicion: the arm may have moved on before. It is confirmed
+    where a small error grows tenfold along the motion, in the time in which the mode alone would grow a hundredfold.
+    """
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
     if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None
     period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
-    growth = period_map(schedule, law, sensors)
+    loop = Period(schedule, law, sensors)
+    growth = loop.map()
     if (np.log(growth.radius) <= LEAST_GROWTH * period).all():
         return None
     plant_growth = np.min(
@@ -186,9 +222,14 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + LEAST_GROWTH * period
     if not to_blame.any():
         return None
-    radius, t, joint = growth.worst()
+    mode = growth.worst()
+    samples = min(int(np.ceil(2 * np.log(LEAST_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
+    first = min(mode.sample, schedule.clock.samples - samples)
+    if loop.growth(first, samples, mode.direction) < LEAST_FACTOR:
+        return None
+    soon = np.log(10) / np.log(mode.radius) * period
     return (
-        f"the loop is unstable at {1 / period:g} Hz: near the reference at t = {t:.3g} s an error of joint "
-        f"'{names[joint]}' grows {radius:.3g}-fold each sample; raise the rate, lower the gains of that joint, "
-        "or give it its rotor inertia"
+        f"the loop is unstable at {1 / period:g} Hz: near the reference at t = {mode.sample * period:.3g} s an error "
+        f"of joint '{names[mode.joint]}' grows tenfold within {soon:.2g} s; raise the rate, lower the gains of that "
+        "joint, or give it its rotor inertia"
     )
