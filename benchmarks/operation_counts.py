@@ -8,6 +8,7 @@ Counts, not times: squares are multiplications, doublings additions, negations a
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -16,14 +17,14 @@ import numpy as np
 import armdyn
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import graph_of
-from armdyn.trace.graphs.simplify import simplify
 
 
 def counts(function: Callable[..., Any], arm: armdyn.Arm) -> tuple[Counts, Counts]:
-    """Operations of a function as it is traced and after simplification, all constants folded."""
+    """Operations of a function as it is traced, and as it is exported, all constants folded."""
     traced = function.traced  # type: ignore[attr-defined]
     graph = graph_of(traced.make_program(arm, traced.plain_variant, fold=True))
-    return count_operations(graph), count_operations(simplify(graph))
+    with tempfile.TemporaryDirectory() as folder:
+        return count_operations(graph), armdyn.c_code(function, arm, folder).total
 
 
 def general_arm(n: int, right_angles: bool) -> armdyn.Arm:

@@ -165,7 +165,7 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     return C
 
 
-@traced(returns={"C": "n, n"})
+@traced(returns={"C": "n, n"}, redescribable=True)
 def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Coriolis matrix C(q, qd) of the Christoffel symbols.
 
@@ -187,7 +187,7 @@ def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     return coordinate_matrix(arm, C)
 
 
-@traced(returns={"Md": "n, n"})
+@traced(returns={"Md": "n, n"}, redescribable=True)
 def mass_matrix_rate(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Rate dM/dt of the mass matrix at velocities qd.
 

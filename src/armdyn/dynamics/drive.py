@@ -76,7 +76,7 @@ def drive_torque(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, drive: DriveData = None) -
     return torque + link_spring_torque(arm, q) if arm.springs else torque
 
 
-@traced(returns={"M": "n, n"})
+@traced(returns={"M": "n, n"}, redescribable=True)
 def augmented_mass_matrix(arm: Arm, q: Q, *, theta: Theta = None, drive: DriveData = None) -> Array:
     """Mass matrix of links and rotors.
 

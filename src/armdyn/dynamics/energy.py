@@ -18,7 +18,7 @@ from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Theta
 from armdyn.trace.formula import Array, Scalar, ca, traced
 
 
-@traced(returns={"T": ""})
+@traced(returns={"T": ""}, redescribable=True)
 def kinetic_energy(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Kinetic energy of the links [J].
 
@@ -66,7 +66,7 @@ def energy_rates(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravi
     return EnergyRates(ca.dot(qd, inertial_torque), ca.dot(qd, weight))
 
 
-@traced(returns={"p": "n"})
+@traced(returns={"p": "n"}, redescribable=True)
 def generalized_momentum(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     """Generalised momentum p = M(q) qd of the rigid arm, without forming M.
 

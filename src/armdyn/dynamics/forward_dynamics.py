@@ -47,7 +47,7 @@ def accelerations(
     return factorize(M).solve(tau - coordinate_torques(arm, ca.vertcat(*inward(joints, wrenches, tip))))
 
 
-@traced(returns={"qdd": "n"}, check=require_movable)
+@traced(returns={"qdd": "n"}, check=require_movable, redescribable=True)
 def forward_dynamics(
     arm: Arm, q: Q, qd: Qd, tau: Tau, wrench: TipWrench = None, method: str = "auto", *,
     theta: Theta = None, gravity: Gravity = None,

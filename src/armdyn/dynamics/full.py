@@ -39,7 +39,7 @@ def _balance(arm: Arm, q: Symbol, counterbalance: Counterbalance | None) -> Symb
     return ca.vertcat(*torques) if isinstance(torques, (list, tuple)) else torques
 
 
-@traced(returns={"tau": "n"})
+@traced(returns={"tau": "n"}, redescribable=True)
 def joint_torque(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None,
     temperature: Temperatures = None, width: float = 0.0, counterbalance: Counterbalance | None = None, *,
@@ -76,7 +76,7 @@ def joint_torque(
     return drive_torques(arm, ca.vertcat(*loaded))
 
 
-@traced(returns={"qdd": "n"}, check=require_movable_with_rotors)
+@traced(returns={"qdd": "n"}, check=require_movable_with_rotors, redescribable=True)
 def joint_acceleration(
     arm: Arm, q: Q, qd: Qd, tau: Tau, wrench: TipWrench = None, temperature: Temperatures = None,
     width: float = 0.0, counterbalance: Counterbalance | None = None, *,

@@ -43,7 +43,7 @@ def first_moments(joints: list[Motion], theta: Symbol) -> tuple[list[FirstMoment
     return at_joints[::-1], whole[0]
 
 
-@traced(returns={"tau": "n"})
+@traced(returns={"tau": "n"}, redescribable=True)
 def gravity_torque(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = None) -> Array:
     """Joint torques g(q) that hold the rigid arm still against gravity.
 

@@ -37,7 +37,7 @@ def mass_matrix_from(joints: list[Motion], bodies: list[Body]) -> Symbol:
     return M
 
 
-@traced(returns={"M": "n, n"})
+@traced(returns={"M": "n, n"}, redescribable=True)
 def mass_matrix(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """Mass matrix M(q) of the rigid arm, symmetric to the last bit.
 

@@ -173,7 +173,7 @@ def tip_wrench(arm: Arm, wrench: Symbol | None) -> Tips:
     return tips
 
 
-@traced(returns={"tau": "n"})
+@traced(returns={"tau": "n"}, redescribable=True)
 def inverse_dynamics(
     arm: Arm, q: Q, qd: Qd, qdd: Qdd, wrench: TipWrench = None, base_motion: BaseMotion = None, *,
     theta: Theta = None, gravity: Gravity = None,

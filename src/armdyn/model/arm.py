@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -505,6 +505,17 @@ class Arm(Named, Frozen):
         from armdyn.model.io import save
 
         save(self, path, onto=onto)
+
+    def plainest(self, bound: Collection[str]) -> tuple[Arm, dict[str, NDArray]]:
+        """Return a description from which code has the fewest operations, and what to add to inputs of formulas.
+
+        `bound` are the data of the arm that a formula takes; positions of joints keep their zeros where friction and
+        drives refer to them.
+        """
+        from armdyn.model.dh_frames import plainest
+
+        other, zeros = plainest(self, moving_zeros=set(bound) <= {"theta", "gravity"})
+        return other, {"q": zeros} if zeros.any() else {}
 
     # -- what traced functions ask of it (see `armdyn.trace.traced.Subject`) -----------------------------
 

@@ -25,6 +25,7 @@ from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
 from armdyn.model.mechanism import require_chain
+from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
@@ -34,6 +35,7 @@ PARALLEL_SINE = 1e-8
 INTERSECTION_DISTANCE_RATIO = 1e-12
 # Lengths and angles this near to zero or a right angle are round-off, and made exact.
 ROUND_OFF = 1e-14
+ROUND_OFFS = 256  # of the largest moment, within which moved moments count as equal
 
 
 class DhRow(NamedTuple):
@@ -182,6 +184,44 @@ def as_dh(arm: Arm, convention: str = "standard") -> Arm:
     return dataclasses.replace(
         arm, joints=joints, links=moved, base_pose=table.base_pose, tool_pose=table.tool_pose, source=None
     )
+
+
+def plainest(arm: Arm, moving_zeros: bool) -> tuple[Arm, NDArray]:
+    """Return the description from which formulas have the fewest operations, and angles (n,) to add to positions.
+
+    Frames by Craig's rules turn about two axes from link to link, whatever the description; with `moving_zeros`, what
+    the zero of a revolute joint adds to the first of them is added to the joint position instead. Trees, and arms with
+    joints that follow others, are as they are.
+    """
+    zeros = np.zeros(arm.n)
+    if not arm.is_chain:
+        return arm, zeros
+    framed, joints = as_dh(arm, "modified"), []
+    for i, (joint, row) in enumerate(zip(framed.joints, dh_parameters(arm, "modified").rows, strict=True)):
+        quarters = row.theta / (np.pi / 2)
+        if moving_zeros and joint.kind == "revolute" and abs(quarters - round(quarters)) > ROUND_OFF:
+            zeros[i] = row.theta
+            joint = dataclasses.replace(joint, before=dh_transform(row.a, row.alpha, row.d, 0.0, "modified"))
+        joints.append(joint)
+    size = max(1.0, sum(float(np.linalg.norm(joint.before[:3, 3])) for joint in framed.joints))
+    links = tuple(Link(link.name, Inertia(_without_round_off(link.inertia, size))) for link in framed.links)
+    return dataclasses.replace(framed, joints=tuple(joints), links=links), zeros
+
+
+def _without_round_off(body: Inertia, size: float) -> NDArray:
+    """Ten parameters without the round-off that moving them within an arm of some size leaves.
+
+    Moments that are nothing but round-off are zero, and those that differ by it are equal; others stay as they are.
+    """
+    theta, mass = np.array(body.theta), abs(body.mass)
+    for part, lever in ((slice(1, 4), size), (slice(4, 10), size**2)):
+        within = ROUND_OFFS * np.finfo(float).eps * max(float(np.abs(theta[part]).max()), mass * lever)
+        moments = theta[part]
+        moments[np.abs(moments) < within] = 0.0
+        for k in range(1, len(moments)):
+            same = np.flatnonzero(np.abs(moments[:k] - moments[k]) < within)
+            moments[k] = moments[same[0]] if len(same) else moments[k]
+    return theta
 
 
 def _at_zero(arm: Arm) -> tuple[list[NDArray], list[NDArray], NDArray]:

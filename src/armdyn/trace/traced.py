@@ -75,17 +75,20 @@ def traced(
     *,
     returns: Mapping[str, str] | None = None,
     check: Callable[[Any, Collection[str]], None] | None = None,
+    redescribable: bool = False,
     **shapes: str,
 ) -> Callable[[Callable[P, R]], TracedFunction[P, R]]:
     """Make a formula over symbols callable with arrays; see `docs/traced-functions.md`.
 
     `returns` is the shape of the output by its name, as text: `"n"`, `"6, n"`, `"10*n"`; without it the formula's
     return annotation is a NamedTuple whose fields declare theirs. `shapes` are those of inputs that are not annotated.
-    `check` gets the subject and the names of the data bound from it, and raises if these will not do.
+    `check` gets the subject and the names of the data bound from it, and raises if these will not do. `redescribable`
+    says that the result is the same for every description of the subject, so that code may be printed from
+    `subject.plainest()`, a description with fewer operations.
     """
 
     def decorate(formula: Callable[P, R]) -> TracedFunction[P, R]:
-        return Traced(formula, shapes, returns, check).public()
+        return Traced(formula, shapes, returns, check, redescribable).public()
 
     return decorate
 
@@ -99,8 +102,10 @@ class Traced:
         shapes: Mapping[str, str],
         returns: Mapping[str, str] | None = None,
         check: Callable[[Any, Collection[str]], None] | None = None,
+        redescribable: bool = False,
     ) -> None:
         self.formula = formula
+        self.redescribable = redescribable
         self.check = check
         self.name = formula.__name__
         self.module = formula.__module__

@@ -79,7 +79,7 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
     return coordinate_torques(arm, regressor_matrix(joints, rows))
 
 
-@traced(returns={"tau": "n"})
+@traced(returns={"tau": "n"}, redescribable=True)
 def adaptive_torque(
     arm: Arm, q: Q, qd: Qd, v: V, a: A, wrench: TipWrench = None, *, theta: Theta = None, gravity: Gravity = None
 ) -> Array:

@@ -26,6 +26,8 @@ from armdyn.trace.traced import Subject, Traced
 
 # A simplified graph that is further than this from the reference is not used.
 LARGEST_SIMPLIFICATION_ERROR = 1e-9
+# The same of the plainest description: nearly parallel axes have common normals far away, whose lengths lose digits.
+LARGEST_REDESCRIPTION_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,32 @@ def _export(
     except KeyError as missing:
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
-    graph = _check(program, known, search)
+    graph = _redescribed(traced, subject, inputs, options, known, search) or _check(program, known, search)
     least = LEAST_ALLOWED_ERROR[dtype]
     tolerances = [max(least, 20 * error) if error < 1 else least for error in known.errors(graph, dtype)]
     return Exported(name, graph, c_names(graph.inputs, graph.outputs), known, tolerances, traced, program)
+
+
+def _redescribed(
+    traced: Traced, subject: Any, inputs: tuple[str, ...], options: Mapping[str, Any], known: Vectors, search: bool
+) -> Graph | None:
+    """The graph of the subject's plainest description, if the function has the same result for it; None otherwise."""
+    plainest = getattr(subject, "plainest", None)
+    foreign = set(inputs) & set(traced.bound) or any(callable(value) for value in options.values())
+    if not traced.redescribable or plainest is None or foreign:
+        return None
+    other, shifts = plainest(traced.bound)
+    if other is subject:
+        return None
+    program = traced.chosen_program(other, inputs, inputs, options)
+
+    def formula(*symbols: Any) -> Any:
+        ports = zip(symbols, program.inputs, strict=True)
+        return program.formula(*(x + shifts[p.name] if p.name in shifts else x for x, p in ports))
+
+    moved = Program(program.name, program.inputs, program.outputs, formula)
+    graph = _check(moved, vectors(moved, "double"), search)
+    return graph if max(known.errors(graph, "double")) <= LARGEST_REDESCRIPTION_ERROR else None
 
 
 def _check(program: Program, known: Vectors, search: bool) -> Graph:
