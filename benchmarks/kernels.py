@@ -119,7 +119,7 @@ def peak(arm: Any) -> None:
     """Distance to the machine's peak: operations a second of the kernel against multiply-adds in a loop."""
     from armdyn.trace.graphs.graph import Graph, graph_of
     from armdyn.trace.llvm.compile import compile_graph
-    from armdyn.trace.llvm.native import Loaded
+    from armdyn.trace.llvm.native import LoadedKernel
     from armdyn.trace.program import Port
 
     chains, length = 10, 100
@@ -130,7 +130,7 @@ def peak(arm: Any) -> None:
         values = [graph.add("add", graph.add("mul", v, c), d) for v in values]
     graph.results = [values]
     x = np.ones((512, chains))
-    loaded = Loaded(compile_graph(graph, frozenset()))
+    loaded = LoadedKernel(compile_graph(graph, frozenset()))
     gufunc = loaded.gufunc
     out = gufunc(x)
     top = 2 * chains * length * len(x) / best(lambda: gufunc(x, out=(out,)))

@@ -26,17 +26,12 @@ OPTION = re.compile(r"(^| )--[a-z]{3,}")
 WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
 
 PENDING = {
-    "name": """
-        dynamics reproduce model cli report identification .""",
-    "docstring": """
-        trajectory trace servo study shapes spatial kinematics dynamics studio control simulation reproduce model
-        calibration cli report identification .""",
+    "name": "dynamics reproduce model cli report identification",
+    "docstring": "dynamics reproduce model calibration cli report identification",
     "option": "trajectory identification model study studio reproduce .",
     "class": """
-        Belief Bodies Body Bound Bounds Candidate Chain Column Comparison Data Descent Equations Estimate Finding Found
-        Gains Information Law Minimum Motion Payload Piece Poses Progress Reach Reading Record Row Rows Samples Schedule
-        Settings Shortfall Source Stage Standing State Step Store Study Subject System Table Timing TipMotion Track Turn
-        Twist Unknowns Constraint Loop Rule""",
+        Belief Bodies Chain Comparison Data Descent Estimate Finding Gains Motion Payload Poses Reach Row Rule Source
+        System Table""",
 }
 
 

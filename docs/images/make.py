@@ -37,7 +37,7 @@ def photograph(page: Path, size: tuple[int, int], picture: Path) -> None:
 
 if __name__ == "__main__":
     study.DESIGN_S = DESIGN_S
-    draw(study.Study(arms.puma560()), HERE / "demo.png", dpi=75)
+    draw(study.DemoStudy(arms.puma560()), HERE / "demo.png", dpi=75)
     for name, (command, page, size) in PAGES.items():
         with tempfile.TemporaryDirectory() as folder:
             words = [sys.executable, "-c", PROGRAM, *command.format(folder=folder).split()]

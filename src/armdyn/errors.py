@@ -33,7 +33,7 @@ class MissingInertiaError(ArmdynError):
 
 
 class RankError(ArmdynError):
-    """How many parameters are independent cannot be told from the numbers."""
+    """Error of numbers that do not tell how many parameters are independent."""
 
 
 class PathError(ArmdynError):

@@ -32,7 +32,7 @@ def document(title: str, *parts: str) -> str:
 
 
 def fragment(*parts: str) -> str:
-    """What a notebook shows of a result; its style touches nothing else on the notebook's page."""
+    """Return what a notebook shows of a result; its style touches nothing else on the notebook's page."""
     body = "\n".join(parts)
     return f'{style(HERE / "notebook.css")}<div class="armdyn">{body}</div>'
 

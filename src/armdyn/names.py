@@ -110,7 +110,7 @@ class Named(metaclass=_NamedClass):
 
 
 def here(name: str) -> list[str]:
-    """What a name of another toolbox is called here; empty if it is not known."""
+    """Return what a name of another toolbox is called here; empty if it is not known."""
     for *others, ours in (*tables()["toolboxes"], *tables()["simulators"]):
         if name in " ".join(others).replace(".", " ").split():
             return ours.split()

@@ -14,7 +14,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def pluralize(count: int, noun: str) -> str:
-    """How many there are: 1 gap, 2 gaps."""
+    """Return a count with its noun: 1 gap, 2 gaps."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

@@ -183,9 +183,9 @@ def test_the_demo_finds_the_same_motions_on_a_slow_machine(monkeypatch, name):
 
     monkeypatch.setattr(study, "DESIGN_STEPS", 60)
     monkeypatch.setattr(study, "TASK_STEPS", 40)
-    quiet, clock = getattr(study.Study(armdyn.arms.puma560()), name), time.monotonic
+    quiet, clock = getattr(study.DemoStudy(armdyn.arms.puma560()), name), time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: 1000 * clock())
-    busy = getattr(study.Study(armdyn.arms.puma560()), name)
+    busy = getattr(study.DemoStudy(armdyn.arms.puma560()), name)
     t = np.linspace(0.0, study.MOTION_S, 50)
     quiet, busy = (motion.trajectory if name == "motion" else motion for motion in (quiet, busy))
     np.testing.assert_array_equal(busy(t).q, quiet(t).q)

@@ -7,7 +7,7 @@ import pytest
 
 import armdyn
 from armdyn.servo.log import ServoLog
-from armdyn.servo.parameters import ROWS, Space
+from armdyn.servo.parameters import ROWS, ParameterLayout
 from armdyn.servo.result import ServoFit
 
 
@@ -15,7 +15,7 @@ from armdyn.servo.result import ServoFit
 def servo_fit() -> ServoFit:
     """Numbers of nobody's servos, one of them not determined."""
     arm = armdyn.arms.planar2()
-    space = Space(arm, arm.trace_data("theta"))
+    space = ParameterLayout(arm, arm.trace_data("theta"))
     table = np.zeros((ROWS, 2))
     table[:5] = [[0.01, 0.02], [1e-3, 2e-3], [0.1, 0.1], [5e-3, 5e-3], [0.02, 0.02]]
     words = [["left out"] * 2 if k >= 5 else ["determined"] * 2 for k in range(ROWS)]

@@ -9,7 +9,7 @@ import pytest
 
 import armdyn
 from armdyn.report.comparison import colours, errors_figure
-from armdyn.simulation.compare import Comparison, Row, Sway, compare
+from armdyn.simulation.compare import Comparison, ComparisonRow, Sway, compare
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def test_numbers_of_a_row_are_those_of_the_run(comparison):
 
 def test_controllers_that_diverged_have_dashes(comparison, tmp_path):
     nan = float("nan")
-    lost = Row("lost", nan, nan, nan, nan, nan, 0.1, "diverged at 0.2 s")
+    lost = ComparisonRow("lost", nan, nan, nan, nan, nan, 0.1, "diverged at 0.2 s")
     text = armdyn.report(Comparison((lost,), {}, "one"), tmp_path / "compare.html").read_text()
     assert "diverged at 0.2 s" in text
     assert "1 law diverged: lost." in text

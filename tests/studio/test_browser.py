@@ -12,7 +12,7 @@ from armdyn import forward_kinematics
 from armdyn.spatial.rotation import from_quaternion
 from armdyn.spatial.transform import transform
 from armdyn.studio.app import Studio
-from armdyn.studio.drawing.subject import Subject, open_subject
+from armdyn.studio.drawing.subject import DrawnArm, open_subject
 from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
@@ -283,7 +283,7 @@ def test_two_tabs_are_two_arms(tab, mine, visit, arm, studio):
     other.show(open_subject("puma3"))
     page.get_by_role("tab", name="puma3").wait_for()
     assert mine.state.arm is arm
-    other.show(Subject(arm))  # or the next tab would go on with the other one
+    other.show(DrawnArm(arm))  # or the next tab would go on with the other one
     page.close()
     until(lambda: len(studio.tabs) == 1)
 

@@ -12,7 +12,7 @@ import pytest
 from armdyn import ArmdynError, Limits, arms, forward_kinematics
 from armdyn.studio.app import Studio
 from armdyn.studio.panels.compare import THREE_LAWS
-from armdyn.studio.panels.excite import Descent
+from armdyn.studio.panels.excite import DescentCurve
 from armdyn.studio.panels.joint import slider_span
 from armdyn.studio.server import start_server, stop_server
 from armdyn.studio.tip import handle_pose
@@ -204,7 +204,7 @@ def test_an_exciting_motion_is_found_and_cancelled_ones_keep_the_best(tab):
 
 
 def test_the_axis_of_a_search_has_its_whole_time():
-    descent = Descent()
+    descent = DescentCurve()
     for elapsed, best in ((0.5, np.inf), (1.0, 80.0), (2.0, 60.0)):
         descent.add(SimpleNamespace(elapsed=elapsed, best=best, current=90.0 / elapsed))
     t, curves = descent.curves(20.0)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from armdyn.studio.motion import Motion
+from armdyn.studio.motion import PlayedMotion
 from armdyn.studio.player import Player
 from armdyn.studio.state import ArmState
 
@@ -21,7 +21,7 @@ def player(arm):
 def ramp():
     t = np.linspace(0, 2, 21)
     q = np.stack([t, -t], axis=1)
-    return Motion("ramp", t, q, np.full_like(q, 1.0), np.zeros_like(q))
+    return PlayedMotion("ramp", t, q, np.full_like(q, 1.0), np.zeros_like(q))
 
 
 def test_time_passes_at_the_chosen_speed_and_starts_again(player, ramp):

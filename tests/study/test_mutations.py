@@ -10,7 +10,7 @@ from armdyn.errors import ArmdynError
 from armdyn.model.toml_format import parse_toml
 from armdyn.study import design, fleet, rollouts
 from armdyn.study.spec import Head, read_bounds
-from armdyn.study.table import Table
+from armdyn.study.table import StudyTable
 
 NAN, INF = float("nan"), float("inf")
 NASTY = (True, -1, 0, 10**30, 1e300, NAN, INF, "", "x", "../x", "\x00", [], [[]], [NAN], {}, {"x": 1})
@@ -36,7 +36,7 @@ def with_value(document, path, value):
 def test_every_value_replaced_by_every_nasty_one(small_text, tmp_path, monkeypatch):
     """Designs are stubbed by one law, as they do not depend on the mutations and take the time."""
     document = parse_toml(small_text, "x")
-    laws = dict(rollouts.read(Table(document, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).laws)
+    laws = dict(rollouts.read(StudyTable(document, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).laws)
     known = {name: law for (name, _), law in laws.items()}
 
     def stub(*arguments):
@@ -51,7 +51,7 @@ def test_every_value_replaced_by_every_nasty_one(small_text, tmp_path, monkeypat
         for value in NASTY:
             mutated = with_value(document, path, value)
             try:
-                counts.append(rollouts.read(Table(mutated, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).count)
+                counts.append(rollouts.read(StudyTable(mutated, "x"), Head("x", 0, tmp_path / "x.toml", "", 0)).count)
             except ArmdynError as error:
                 rejections.append(str(error))
     assert len(counts) > 10
@@ -93,12 +93,12 @@ springs = false
 def test_designs_and_fleets_with_every_nasty_value(tmp_path, kind, text):
     (tmp_path / "run.csv").write_text("t,q1,q2,tau1,tau2\n")
     head, document = Head("x", 0, tmp_path / "x.toml", "", 0), parse_toml(text, "x")
-    assert kind.read(Table(document, "x"), head).count >= 1
+    assert kind.read(StudyTable(document, "x"), head).count >= 1
     rejections = []
     for path in places(document):
         for value in NASTY:
             try:
-                assert kind.read(Table(with_value(document, path, value), "x"), head).count >= 1
+                assert kind.read(StudyTable(with_value(document, path, value), "x"), head).count >= 1
             except ArmdynError as error:
                 rejections.append(str(error))
     assert len(rejections) > 60
@@ -108,4 +108,4 @@ def test_designs_and_fleets_with_every_nasty_value(tmp_path, kind, text):
 @pytest.mark.parametrize("value", [True, NAN, "x", [], {}])
 def test_bounds_are_numbers(value):
     with pytest.raises(ArmdynError, match="max_error: expected a number"):
-        read_bounds(Table({"success": {"max_error": value}}, "x"), {"max_error": "low"})
+        read_bounds(StudyTable({"success": {"max_error": value}}, "x"), {"max_error": "low"})

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from armdyn.study import run as run_module
-from armdyn.study.run import Progress, run_study
+from armdyn.study.run import StudyProgress, run_study
 from armdyn.study.store import Store
 from armdyn.study.table import StudyError
 
@@ -37,7 +37,7 @@ def test_a_pool_gives_the_same_bits(study, tmp_path, expected):
 def test_a_killed_worker_is_replaced(study, tmp_path, expected):
     killed = []
 
-    def kill_one(at: Progress) -> None:
+    def kill_one(at: StudyProgress) -> None:
         if at.computed and not killed:
             import multiprocessing
 
@@ -90,7 +90,7 @@ def test_a_study_killed_at_any_moment_resumes(study, tmp_path, workers):
     finished = len((folder / "manifest.jsonl").read_text().splitlines()) - 1
     if finished >= len(small.parts):
         pytest.skip("the study was faster than the kill")
-    seen: list[Progress] = []
+    seen: list[StudyProgress] = []
     columns = run_study(small, folder, resume=True, progress=seen.append)
     np.testing.assert_array_equal(columns["case"], np.arange(small.count))
     # Every part that the manifest listed is kept: what is computed again was not finished, two parts in 64 at most.
@@ -131,7 +131,7 @@ def test_workers_do_not_outlive_a_killed_study(study, tmp_path):
 
 
 def test_progress_tells_rate_and_time_left():
-    at = Progress(done=300, total=1000, computed=100, seconds=10.0)
+    at = StudyProgress(done=300, total=1000, computed=100, seconds=10.0)
     assert at.rate == 10.0
     assert at.left == 70.0
-    assert Progress(0, 10, 0, 0.0).left == float("inf")
+    assert StudyProgress(0, 10, 0, 0.0).left == float("inf")

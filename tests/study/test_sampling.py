@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armdyn.study.sampling import Distribution, Samples
+from armdyn.study.sampling import Distribution, ParameterSamples
 
 UNIT = {"a": Distribution(low=0.0, high=1.0), "b": Distribution(kind="log-uniform", low=0.1, high=10.0)}
 
 
 def test_a_grid_is_the_product_of_its_axes():
     laws = {"a": Distribution(values=(1.0, 2.0)), "b": Distribution(low=0.0, high=1.0, count=3)}
-    table = Samples("grid", 6, 0, laws).table()
+    table = ParameterSamples("grid", 6, 0, laws).table()
     np.testing.assert_array_equal(table, [[1, 0], [1, 0.5], [1, 1], [2, 0], [2, 0.5], [2, 1]])
 
 
 def test_a_latin_hypercube_has_one_sample_in_every_slice():
-    table = Samples("latin", 50, 1, UNIT).table()
+    table = ParameterSamples("latin", 50, 1, UNIT).table()
     slices = np.sort((table[:, 0] * 50).astype(int))
     np.testing.assert_array_equal(slices, np.arange(50))
     slices = np.sort((np.log10(table[:, 1] / 0.1) / 2 * 50).astype(int))
@@ -25,14 +25,14 @@ def test_a_latin_hypercube_has_one_sample_in_every_slice():
 
 
 def test_a_sobol_sequence_is_balanced():
-    table = Samples("sobol", 64, 1, UNIT).table()
+    table = ParameterSamples("sobol", 64, 1, UNIT).table()
     counts = np.histogram2d(table[:, 0], np.log10(table[:, 1]), 8, [[0, 1], [-1, 1]])[0]
     np.testing.assert_array_equal(counts, 1)  # a scrambled (0, 6, 2)-net
 
 
 @pytest.mark.parametrize("method", ["latin", "sobol"])
 def test_seeds_repeat(method):
-    one, same, other = (Samples(method, 100, seed, UNIT).table() for seed in (1, 1, 2))
+    one, same, other = (ParameterSamples(method, 100, seed, UNIT).table() for seed in (1, 1, 2))
     np.testing.assert_array_equal(one, same)
     assert not np.array_equal(one, other)
 
@@ -47,4 +47,4 @@ def test_normal_values_and_lists():
 
 
 def test_no_parameters_make_one_sample():
-    assert Samples("grid", 1, 0, {}).table().shape == (1, 0)
+    assert ParameterSamples("grid", 1, 0, {}).table().shape == (1, 0)

@@ -128,12 +128,12 @@ def test_every_width_gives_the_same(width: int, random_arm: Callable[..., Any]) 
     arm = random_arm("RPRR", seed=4)
     from armdyn.trace.graphs.graph import graph_of
     from armdyn.trace.llvm.compile import compile_graph
-    from armdyn.trace.llvm.native import Loaded
+    from armdyn.trace.llvm.native import LoadedKernel
 
     declaration = armdyn.regressor.traced
     program = declaration.program(arm, declaration.plain_variant)
     shared = frozenset(k for k, port in enumerate(program.inputs) if port.name in declaration.bound)
-    kernel = Loaded(compile_graph(graph_of(program), shared))
+    kernel = LoadedKernel(compile_graph(graph_of(program), shared))
     q, qd, qdd = states(arm, 11)
     with backend.using("virtual"):
         want = armdyn.regressor(arm, q, qd, qdd)
@@ -147,7 +147,7 @@ def test_a_graph_split_into_parts_gives_the_same(
     from armdyn.trace.graphs.graph import graph_of
     from armdyn.trace.llvm import layout
     from armdyn.trace.llvm.compile import compile_graph
-    from armdyn.trace.llvm.native import Loaded
+    from armdyn.trace.llvm.native import LoadedKernel
 
     arm = random_arm("RPR", seed=5)
     declaration = armdyn.linearize.traced
@@ -155,7 +155,7 @@ def test_a_graph_split_into_parts_gives_the_same(
     shared = frozenset(k for k, port in enumerate(program.inputs) if port.name in declaration.bound)
     monkeypatch.setattr(layout, "SPLIT_ABOVE", 100)
     monkeypatch.setattr(layout, "CHUNK", 37)
-    kernel = Loaded(compile_graph(graph_of(program), shared))
+    kernel = LoadedKernel(compile_graph(graph_of(program), shared))
     q, qd, qdd = states(arm, 6)
     data = {"q": q, "qd": qd, "qdd": qdd} | {name: arm.trace_data(name) for name in declaration.bound}
     for got, want in zip(

@@ -14,7 +14,7 @@ import pytest
 
 import armdyn
 from armdyn.trace import recent
-from armdyn.trace.recent import Recent, kernels
+from armdyn.trace.recent import LRUCache, kernels
 
 
 class Value:
@@ -28,7 +28,7 @@ class Value:
 
 
 def test_those_used_last_stay_within_count_and_size() -> None:
-    store = Recent(count=3, size=100)
+    store = LRUCache(count=3, size=100)
     values = {k: store.find(k, lambda: Value(10)) for k in "abc"}
     assert store.find("a", pytest.fail) is values["a"]
     store.find("d", lambda: Value(10))

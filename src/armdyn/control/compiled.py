@@ -34,7 +34,7 @@ def step_time(code: LawCode, n: int) -> float:
 
 
 def _run(code: LawCode, main: Path) -> str:
-    """What a program of the law's sources and `main` prints."""
+    """Return what a program of the law's sources and `main` prints."""
     cc = compiler()
     if cc is None:
         raise ArmdynError("generated C: no compiler found; expected cc, gcc or clang in PATH")

@@ -42,7 +42,7 @@ class LawCode:
 
     @property
     def sources(self) -> tuple[Path, Path]:
-        """What must be compiled."""
+        """Files that must be compiled."""
         return self.source, self.update.source
 
 
@@ -117,7 +117,7 @@ class _Files:
         return f"const {self.dtype} {identifier(name)}[{size}]" if shape else f"{self.dtype} {identifier(name)}"
 
     def _identity(self) -> list[str]:
-        """What identifies the controller: the laws, their settings, the rate, the arm."""
+        """Return the lines that identify the controller: the laws, their settings, the rate, the arm."""
         lines, hidden = [], {*MODEL_SHAPES, *FRICTION_SHAPE, *self.inputs}
         for law in nested_laws(self.subject.law):
             shapes = getattr(law, "own_shapes", law.shapes)

@@ -36,8 +36,8 @@ class Reference(NamedTuple):
     channels: Values = {}  # noqa: RUF012 - never written to
 
 
-class Shortfall(NamedTuple):
-    """What limits took off the torques (n,), and whether they did for some joint, as symbols."""
+class SaturationExcess(NamedTuple):
+    """Torque that saturation removed (n,), and whether it did for some joint, as symbols."""
 
     torque: Any
     any: Any
@@ -62,7 +62,7 @@ class Law(Frozen, ABC):
 
     @property
     def subject(self) -> Any:
-        """What sizes and data of the formula belong to: the arm, or what is known of it."""
+        """Owner of the sizes and data of the formula: the arm, or what is known of it."""
         return self.arm
 
     @property
@@ -84,7 +84,7 @@ class Law(Frozen, ABC):
 
     @property
     def trace_key(self) -> str:
-        """What decides the formula of `step` besides the law's type and its shapes; kernels are keyed by it."""
+        """Key of what decides the formula of `step` besides the law's type and its shapes; kernels are keyed by it."""
         return f"{self.subject.trace_key}{self.option_key}"
 
     @property
@@ -141,7 +141,7 @@ class Law(Frozen, ABC):
         """The state after a sample without a measurement: as it was, but for memories of the sample before."""
         return {**state, **{name: 0 * state[name] for name in self.begun_states}}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The state after a sample whose torques were not exerted in full; `before` and `after` as without limits."""
         limited = short.any > 0.5
         return {**after, **{name: ca.if_else(limited, before[name], after[name]) for name in self.learnt_states}}

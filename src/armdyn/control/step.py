@@ -24,7 +24,7 @@ MOTION = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
 
 
 class StepSubject:
-    """What the function of a law's step is about: the law's numbers by name, and the period [s]."""
+    """Subject of the function of a law's step: the law's numbers by name, and the period [s]."""
 
     def __init__(self, law: Law, period: float = 0.0) -> None:
         self.law, self.period, self.name = law, period, law.arm.name
@@ -39,7 +39,7 @@ class StepSubject:
 
     @cached_property
     def trace_key(self) -> str:
-        """What decides the formula."""
+        """Key of what decides the formula."""
         return f"{type(self.law).__qualname__} {self.law.trace_key} {self.shapes}"
 
     @cached_property
@@ -61,14 +61,14 @@ class StepSubject:
 
     @cached_property
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Of all inputs: state, motion, channels, parameters, period."""
+        """Shapes of all inputs: state, motion, channels, parameters, period."""
         motion = {name: (self.law.arm.n,) for name in MOTION}
         params = {name: self.law.core_shape(name) for name in self.law.shapes}
         return {**{name: x.shape for name, x in self.state.items()}, **motion, **self.channels, **params, "dt": ()}
 
 
 def _channel_shapes(law: Law, period: float) -> dict[str, tuple[int, ...]]:
-    """What the law wants computed beforehand; it is told of an arm at rest to find out."""
+    """Return the shapes of what the law wants computed beforehand; it is asked about an arm at rest to find out."""
     still = np.zeros((2, law.arm.n))
     return {
         name: rows.shape[1:]

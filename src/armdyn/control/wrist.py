@@ -88,7 +88,7 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
 
 
 def free_reading(tool: Symbol, R: Symbol, gravity: Symbol) -> Symbol:
-    """What the sensor shows of a tool (10,) without contact, in tip axes."""
+    """Return what the sensor shows of a tool (10,) without contact, in tip axes."""
     g = ca.mtimes(R.T, gravity)
     return ca.vertcat(tool[0] * g, ca.cross(tool[1:4], g)) + tool[4:10]
 

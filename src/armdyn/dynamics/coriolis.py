@@ -80,7 +80,7 @@ def moving_composites(joints: list[Motion], qd: Symbol, theta: Symbol) -> list[M
 
 
 def _to_joint(m: Motion, link: Moving, qd: Symbol) -> Moving:
-    """From the link's frame to its joint's point, which is fixed in the parent, in joint axes."""
+    """Move a body from the link's frame to its joint's point, which is fixed in the parent, in joint axes."""
     R, (mass, h, P, l, G) = m.segment.R_after, link
     h, l = m.link_to_joint(h), m.link_to_joint(l)
     turned = Moving(mass, h, turned_tensor(R, P), l, turned_matrix(R, G))
@@ -88,7 +88,7 @@ def _to_joint(m: Motion, link: Moving, qd: Symbol) -> Moving:
 
 
 def _to_parent(m: Motion, child: Moving, qd: Symbol) -> Moving:
-    """From the joint's point in joint axes to the frame of the parent."""
+    """Move a body from the joint's point in joint axes to the frame of the parent."""
     if m.is_revolute:
         child = child.turning(qd)
     R, (mass, h, P, l, G) = m.segment.R_before, child
@@ -113,8 +113,8 @@ def axis_rate(m: Motion, v: Twist) -> AxisRate:
     return AxisRate(ca.SX.zeros(3), zd)
 
 
-class Column(NamedTuple):
-    """What a joint feels of another's column: force and moment I S and I Sd + B S, and the couple B' S.
+class CoriolisColumn(NamedTuple):
+    """Effect of another joint's column on a joint: force and moment I S and I Sd + B S, and the couple B' S.
 
     Forces and moments are the same seen from any moving point, so from the joint's own; the couple is not.
     """
@@ -126,8 +126,8 @@ class Column(NamedTuple):
     couple: Symbol
 
     @classmethod
-    def of_joint(cls, m: Motion, body: Moving, v: Twist) -> Column:
-        """Of a joint that moves with `v`, and what it carries."""
+    def of_joint(cls, m: Motion, body: Moving, v: Twist) -> CoriolisColumn:
+        """Build the column of a joint that moves with `v`, and of what it carries."""
         (mass, h, P, l, G), w, u = body, v.w, v.u
         zd = cross_z(w)  # w x z
         if not m.is_revolute:
@@ -140,10 +140,10 @@ class Column(NamedTuple):
         couple = ca.mtimes(P, zd) + ca.vertcat(-G[0, 2], -G[1, 2], t) + ca.cross(u, force)
         return cls(force, moment, ca.cross(w, force) - cross_z(l), rate_moment, couple)
 
-    def carried(self, child: Motion, m: Motion) -> Column:
-        """From the joint `child` to the one before it, `m`."""
+    def carried(self, child: Motion, m: Motion) -> CoriolisColumn:
+        """Carry it from the joint `child` to the one before it, `m`."""
         unit, rate = (carry(child, m, *wrench) for wrench in (self[:2], self[2:4]))
-        return Column(*unit, *rate, m.link_to_joint(child.joint_to_parent(self.couple)))
+        return CoriolisColumn(*unit, *rate, m.link_to_joint(child.joint_to_parent(self.couple)))
 
 
 def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities: list[Twist]) -> Symbol:
@@ -152,7 +152,7 @@ def coriolis_matrix_from(joints: list[Motion], carried: list[Moving], velocities
     n = len(joints)
     C = ca.SX.zeros(n, n)
     for j in range(n):
-        column = Column.of_joint(joints[j], carried[j], velocities[j])
+        column = CoriolisColumn.of_joint(joints[j], carried[j], velocities[j])
         C[j, j] = along_joint(joints[j], column.rate_force, column.rate_moment)
         for child, i in ancestors(joints, j):
             m = joints[i]

@@ -52,7 +52,7 @@ def potential_energy(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = 
 
 
 class EnergyRates(NamedTuple):
-    """What `energy_rates` returns."""
+    """Result of `energy_rates`."""
 
     kinetic: Scalar
     potential: Scalar
@@ -60,7 +60,7 @@ class EnergyRates(NamedTuple):
 
 @traced()
 def energy_rates(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = None, gravity: Gravity = None) -> EnergyRates:
-    """How fast kinetic and potential energy change [W]; together they are the power qd.tau of the joints."""
+    """Return how fast kinetic and potential energy change [W]; together they are the power qd.tau of the joints."""
     inertial_torque = inverse_dynamics(arm, q, qd, qdd, theta=theta, gravity=ca.SX.zeros(3))
     weight = gravity_torque(arm, q, theta=theta, gravity=gravity)
     return EnergyRates(ca.dot(qd, inertial_torque), ca.dot(qd, weight))

@@ -34,7 +34,7 @@ class JointFriction:
 
     @property
     def constant_level(self) -> Symbol:
-        """What position and load add to Coulomb friction, in either direction."""
+        """Level that position and load add to Coulomb friction, in either direction."""
         level = ca.SX(0)
         for k in range(len(FRICTION_NAMES), self._first_level, 3):
             order, cosine, sine = self.row[k], self.row[k + 1], self.row[k + 2]
@@ -63,7 +63,7 @@ class JointFriction:
         return self["coulomb"] + falling + self.constant_level
 
     def smooth(self, direction: Symbol) -> Symbol:
-        """What does not depend on presliding: viscous friction and the offset."""
+        """Return what does not depend on presliding: viscous friction and the offset."""
         viscous = self["viscous"] + self["viscous_asymmetry"] * direction
         if self.warmth is not None:
             viscous = viscous * (1 + self["temperature"] * self.warmth)
@@ -133,7 +133,7 @@ def friction_torque(
 
 
 class BreakawayTorque(NamedTuple):
-    """What `breakaway_torque` returns."""
+    """Result of `breakaway_torque`."""
 
     forward: Vector
     backward: Vector
@@ -186,7 +186,7 @@ def _bristle_rate(joint: JointFriction, z: Symbol) -> Symbol:
 
 
 class LugreTorque(NamedTuple):
-    """What `lugre_torque` returns."""
+    """Result of `lugre_torque`."""
 
     tau: Vector
     zd: Vector

@@ -22,8 +22,8 @@ from armdyn.trace.formula import Matrix, Symbol, Vector, ca, traced
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
-    """What one coordinate does to the outermost member: a column of N and M, (18)-(21), in base axes."""
+class JacobianColumn:
+    """Effect of one coordinate on the outermost member: a column of N and M, (18)-(21), in base axes."""
 
     beta: Symbol  # angular velocity a unit of the coordinate's rate; zero for a translation
     alpha: Symbol  # velocity of the frame's origin; gamma of (15) for a translation
@@ -40,12 +40,12 @@ class Member:
     A: Symbol
     w: Symbol
     v: Symbol
-    columns: tuple[Column, ...]
+    columns: tuple[JacobianColumn, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
-    """From the parent's origin to the member's: -delta, fixed in the parent, and gamma x or r_ii."""
+class MemberStep:
+    """Way from the parent's origin to the member's: -delta, fixed in the parent, and gamma x or r_ii."""
 
     fixed: Symbol
     reach: Symbol  # fixed in the member (rotation), or growing along gamma (translation)
@@ -66,13 +66,13 @@ def add_member(parent: Member, m: Motion, qd: Symbol) -> Member:
     axis, zero = ca.mtimes(A, m.axis), ca.SX.zeros(3)
     turn, slide = (axis * qd, zero) if m.is_revolute else (zero, axis * qd)
     fixed, reach = ca.mtimes(parent.A, m.before), ca.mtimes(A, m.offset)
-    step = Step(fixed, reach, turn, slide, parent.w, parent.w + turn)
+    step = MemberStep(fixed, reach, turn, slide, parent.w, parent.w + turn)
     last = _rotation_column(step, axis) if m.is_revolute else _translation_column(step, axis)
     columns = (*(_outward(column, step) for column in parent.columns), last)
     return Member(A, step.w, parent.v + step.rate, columns)
 
 
-def _outward(c: Column, step: Step) -> Column:
+def _outward(c: JacobianColumn, step: MemberStep) -> JacobianColumn:
     """A column of an inner coordinate, one member further out."""
     whole = step.fixed + step.reach
     dw = c.dw + ca.cross(c.beta, step.turn)  # d beta_i / d phi_s = beta_s x beta_i, (45)
@@ -86,26 +86,26 @@ def _outward(c: Column, step: Step) -> Column:
     )
     alpha = c.alpha + ca.cross(c.beta, whole)  # (16), (17)
     alphad = c.alphad + ca.cross(c.betad, whole) + ca.cross(c.beta, step.rate)  # (37), (38)
-    return Column(c.beta, alpha, c.betad, alphad, dw, dv)
+    return JacobianColumn(c.beta, alpha, c.betad, alphad, dw, dv)
 
 
-def _rotation_column(step: Step, beta: Symbol) -> Column:
+def _rotation_column(step: MemberStep, beta: Symbol) -> JacobianColumn:
     """The column of the member's own rotation."""
     betad = ca.cross(step.parent_w, beta)  # (34)
     alpha = ca.cross(beta, step.reach)
     alphad = ca.cross(betad, step.reach) + ca.cross(beta, ca.cross(step.w, step.reach))
-    return Column(beta, alpha, betad, alphad, ca.SX.zeros(3), ca.cross(step.w, alpha))
+    return JacobianColumn(beta, alpha, betad, alphad, ca.SX.zeros(3), ca.cross(step.w, alpha))
 
 
-def _translation_column(step: Step, gamma: Symbol) -> Column:
+def _translation_column(step: MemberStep, gamma: Symbol) -> JacobianColumn:
     """The column of the member's own translation: gamma, its rate (35), and S_kk of (51)."""
     zero, gammad = ca.SX.zeros(3), ca.cross(step.w, gamma)
-    return Column(zero, gamma, zero, gammad, zero, gammad)
+    return JacobianColumn(zero, gamma, zero, gammad, zero, gammad)
 
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What one member adds to W, Wdot, dT/dq and Y, as lists over the coordinates up to its own."""
+    """Contribution of one member to W, Wdot, dT/dq and Y, as lists over the coordinates up to its own."""
 
     Z: list[list[Symbol]]
     Zd: list[list[Symbol]]
@@ -144,7 +144,7 @@ def member_terms(member: Member, theta: Symbol, gravity: Symbol) -> Terms:
 
 
 class Lagrange(NamedTuple):
-    """What `lagrange` returns."""
+    """Result of `lagrange`."""
 
     W: Matrix
     V: Vector

@@ -20,7 +20,7 @@ def unit_wrench(m: Motion, body: Body) -> tuple[Symbol, Symbol]:
 
 
 def along_joint(m: Motion, f: Symbol, n: Symbol) -> Symbol:
-    """What the joint's drive takes of a force and a moment at its point, in joint axes."""
+    """Return the component along the joint of a force and a moment at its point, in joint axes."""
     return n[2] if m.is_revolute else f[2]
 
 

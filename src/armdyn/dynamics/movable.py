@@ -59,7 +59,7 @@ def _require(arm: Arm, names: list[str], hint: str) -> None:
 
 @compute_once
 def _massless(arm: Arm) -> dict[bool, list[str]]:
-    """What `massless_joints` finds, without rotors and with them."""
+    """Return the result of `massless_joints`, without rotors and with them."""
     return {rotors: _find_massless(arm, rotors) for rotors in (False, True)}
 
 

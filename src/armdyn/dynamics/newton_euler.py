@@ -130,7 +130,7 @@ def add_wrenches(a: Wrench, b: Wrench) -> Wrench:
 
 
 def accumulate_wrenches(joints: list[Motion], wrenches: list[Wrench], tips: Tips) -> list[Wrench]:
-    """What every joint passes to its link: force, and moment about the joint's point, in link axes.
+    """Return what every joint passes to its link: force, and moment about the joint's point, in link axes.
 
     (55), (56). `wrenches` move the links and `tips` is what links pass on to the environment, each about the link's
     origin.
@@ -164,7 +164,9 @@ def base_link_motion(gravity: Symbol, base_motion: Symbol | None) -> LinkMotion:
 
 
 def tip_wrench(arm: Arm, wrench: Symbol | None) -> Tips:
-    """What each link passes on to the environment, at its own origin: the tip's link minus the wrench on the tip."""
+    """Return what each link passes on to the environment, at its own origin: the tip's link minus the wrench on the
+    tip.
+    """
     tips: Tips = [None] * arm.n_joints
     if wrench is not None:
         R, p = arm.tool

@@ -24,7 +24,7 @@ class BaseMotion(NamedTuple):
     a: Symbol
 
 
-class Reach(NamedTuple):
+class JointGeometry(NamedTuple):
     """A joint's axis, and the way from the parent's origin to the joint's point and on to the link's origin."""
 
     b: Symbol
@@ -32,7 +32,7 @@ class Reach(NamedTuple):
     to_link: Symbol
 
 
-def _next(parent: BaseMotion, m: Motion, reach: Reach, qd: Symbol, qdd: Symbol) -> BaseMotion:
+def _next(parent: BaseMotion, m: Motion, reach: JointGeometry, qd: Symbol, qdd: Symbol) -> BaseMotion:
     """Forward equations; the velocities v are not needed for torques."""
     (w, wd, a), (b, p, r) = parent, reach
     a = a + ca.cross(wd, p) + ca.cross(w, ca.cross(w, p))
@@ -57,7 +57,7 @@ def inverse_dynamics_base(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, theta: Theta = No
     R_parent, zero = ca.SX.eye(3), ca.SX.zeros(3)
     links, ways = [BaseMotion(zero, zero, zero)], []
     for i, (m, (R, _)) in enumerate(zip(joints, frames, strict=True)):
-        ways.append(Reach(ca.mtimes(R, m.axis), ca.mtimes(R_parent, m.before), ca.mtimes(R, m.offset)))
+        ways.append(JointGeometry(ca.mtimes(R, m.axis), ca.mtimes(R_parent, m.before), ca.mtimes(R, m.offset)))
         links.append(_next(links[-1], m, ways[-1], qd[i], qdd[i]))
         R_parent = R
     F, N, tau = zero, zero, []

@@ -42,7 +42,7 @@ class Axis(NamedTuple):
         return self._replace(p=exact(self.p + self.z * (self.z @ (point - self.p)), SNAP_DISTANCE))
 
 
-class Chain(NamedTuple):
+class AxisChain(NamedTuple):
     """An arm at q = 0: `base @ E_1 ... E_n @ home`, the axes given in the frame `base`."""
 
     base: NDArray
@@ -50,7 +50,7 @@ class Chain(NamedTuple):
     home: NDArray
 
 
-def chain(arm: Arm) -> Chain:
+def chain(arm: Arm) -> AxisChain:
     """The axes and the tip of an arm at q = 0, seen from the frame of its first joint (whose axis is z)."""
     base = transform(arm.segments[0].R_before, arm.segments[0].p_before)
     T = np.eye(4)
@@ -60,7 +60,7 @@ def chain(arm: Arm) -> Chain:
             T = T @ transform(segment.R_before, segment.p_before)
         axes.append(Axis(segment.kind, exact(T[:3, 2], SNAP_DISTANCE), exact(T[:3, 3], SNAP_DISTANCE)))
         T = T @ transform(segment.R_after, segment.p_after)
-    return Chain(base, tuple(axes), exact(T @ transform(*arm.tool), SNAP_DISTANCE))
+    return AxisChain(base, tuple(axes), exact(T @ transform(*arm.tool), SNAP_DISTANCE))
 
 
 def parallel(a: Axis, b: Axis) -> bool:

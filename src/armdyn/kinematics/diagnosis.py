@@ -10,7 +10,7 @@ from armdyn.kinematics.damped_step import magnitude
 from armdyn.kinematics.error import task_rows
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import Settings, Solution, Starts, closest, no_limits, solve
+from armdyn.kinematics.numeric import Solution, SolverSettings, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
 
 REASONS = {
@@ -30,7 +30,7 @@ LEAST_SINGULAR_VALUE = 1e-6
 
 
 def explain(
-    arm: Arm, poses: NDArray, solution: Solution, solutions: Solutions | None, settings: Settings
+    arm: Arm, poses: NDArray, solution: Solution, solutions: Solutions | None, settings: SolverSettings
 ) -> tuple[NDArray, NDArray]:
     """Reason (N,) and shortfall (N, 2) of each pose; empty and zero where it is solved.
 
@@ -41,7 +41,7 @@ def explain(
     if not len(rows):
         return reason, shortfall
     poses, q, limits = poses[rows], solution.q[rows], arm.position_limits
-    few = Settings(settings.task, settings.tolerance, restarts=DIAGNOSIS_RESTARTS, seed=settings.seed)
+    few = SolverSettings(settings.task, settings.tolerance, restarts=DIAGNOSIS_RESTARTS, seed=settings.seed)
     if solutions is None:
         solvable = solve(arm, poses, q, no_limits(arm), few).solved
         feasible = solve(arm, poses, q, limits, few).solved
@@ -65,7 +65,9 @@ def explain(
 
 
 def _gap(arm: Arm, poses: NDArray, starts: NDArray, error: NDArray) -> NDArray:
-    """How far out of reach (N, 2): the distance of the position or, where that can be reached, the angle left."""
+    """Return how far out of reach (N, 2): the distance of the position or, where that can be reached, the angle
+    left.
+    """
     _, near = closest(arm, poses, starts, arm.position_limits, "position")
     distance = np.where(near[:, 0] > REACHED_DISTANCE_M * magnitude(arm), near[:, 0], 0.0)
     return np.stack([distance, np.where(distance > 0, 0.0, error[:, 1])], -1)

@@ -83,7 +83,7 @@ def error_sizes(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
 
 @traced(returns={"defect": ""})
 def rigidity_defect(arm: Any, pose: Pose) -> Array:
-    """How far a matrix is from a rigid transform: 0 for one, at least 1 for a mirror image."""
+    """Return how far a matrix is from a rigid transform: 0 for one, at least 1 for a mirror image."""
     R = pose[:3, :3]
     off = ca.mtimes(R.T, R) - ca.SX.eye(3)
     row = pose[3, :] - ca.SX([[0, 0, 0, 1]])

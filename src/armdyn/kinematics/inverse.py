@@ -13,11 +13,11 @@ from armdyn.arrays import check_positive, common_batch, finite_array
 from armdyn.errors import ModelError, ShapeError, check_choice
 from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
-from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
+from armdyn.kinematics.closed.srs import SrsArm, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import TASKS, check_poses
 from armdyn.kinematics.null_space import Wish, function, improve, toward
-from armdyn.kinematics.numeric import Settings, Solution, larger, solve
+from armdyn.kinematics.numeric import Solution, SolverSettings, larger, solve
 from armdyn.model.arm import Arm
 from armdyn.presentation import present
 
@@ -26,7 +26,7 @@ METHODS = ("auto", "closed", "numeric")
 
 @dataclass(frozen=True)
 class InverseKinematics:
-    """What `inverse_kinematics` found, one entry per pose."""
+    """Result of `inverse_kinematics`, one entry per pose."""
 
     q: NDArray  # (..., n): a solution within the joint limits; where there is none, the nearest the arm can get
     success: NDArray  # (...), bool
@@ -145,11 +145,11 @@ def inverse_kinematics(
 
 
 def _by_closed_form(
-    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
+    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings
 ) -> tuple[Solution, Solutions]:
     """The closed form, and iteration where a redundant arm may have more solutions."""
     solution, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
-    if isinstance(form, Swivelling) and swivel is None:
+    if isinstance(form, SrsArm) and swivel is None:
         _try_all_swivels(arm, form, poses, q_ref, settings, solution, solutions)
     # Where there is no solution, the nearest configuration is sought from the reference.
     solution.q[:] = np.where(solution.solved[:, None], solution.q, np.clip(q_ref, *arm.position_limits))
@@ -161,7 +161,7 @@ def _try_all_swivels(
     form: ClosedForm,
     poses: NDArray,
     q_ref: NDArray,
-    settings: Settings,
+    settings: SolverSettings,
     solution: Solution,
     solutions: Solutions,
 ) -> None:
@@ -186,19 +186,19 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
         raise ModelError(
             f"inverse_kinematics: arm '{arm.name}' has no closed form for task {task!r}; use method='auto' or 'numeric'"
         )
-    if swivel is not None and not isinstance(form, Swivelling):
+    if swivel is not None and not isinstance(form, SrsArm):
         raise ModelError(
             f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method; leave it out"
         )
     return form
 
 
-def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed: int) -> Settings:
+def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed: int) -> SolverSettings:
     for name, value, least in (("iterations", iterations, 1), ("restarts", restarts, 0), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise ShapeError(f"inverse_kinematics: expected {name} as an integer >= {least}, got {value!r}")
     check_positive("inverse_kinematics", tolerance=tolerance)
-    return Settings(task, float(tolerance), int(iterations), int(restarts), int(seed))
+    return SolverSettings(task, float(tolerance), int(iterations), int(restarts), int(seed))
 
 
 def _wish(arm: Arm, objective: Any, batch: tuple[int, ...]) -> Wish:

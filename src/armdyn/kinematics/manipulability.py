@@ -48,7 +48,7 @@ def manipulability(arm: Arm, q: Q, part: str = "all") -> Array:
 
 @dataclass(frozen=True)
 class Dexterity:
-    """How well an arm can move its tip at given configurations; see `dexterity`."""
+    """Measures of how well an arm can move its tip at given configurations; see `dexterity`."""
 
     singular_values: NDArray  # (..., k), descending
     condition: NDArray  # (...): largest / smallest singular value, inf where singular

@@ -58,17 +58,17 @@ class Motion:
 
     @cached_property
     def after(self) -> NDArray:
-        """From the joint's point to the link's origin, fixed in the link, in link axes."""
+        """Vector from the joint's point to the link's origin, fixed in the link, in link axes."""
         return np.asarray(self.segment.R_after.T @ self.segment.p_after)
 
     @property
     def offset(self) -> Symbol:
-        """From the joint's point (fixed in the parent) to the link's origin, in link axes."""
+        """Vector from the joint's point (fixed in the parent) to the link's origin, in link axes."""
         return ca.SX(self.after) if self.is_revolute else self.after + self.axis * self.q
 
     @property
     def before(self) -> NDArray:
-        """From the parent's origin to the joint's point, in parent axes."""
+        """Vector from the parent's origin to the joint's point, in parent axes."""
         return self.segment.p_before
 
     @property

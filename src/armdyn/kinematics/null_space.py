@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Settings, Solution, larger
+from armdyn.kinematics.numeric import Solution, SolverSettings, larger
 from armdyn.model.arm import Arm
 
 # The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
@@ -44,7 +44,7 @@ def function(motion: Callable[[NDArray], NDArray]) -> Wish:
     return wish
 
 
-def improve(arm: Arm, poses: NDArray, solution: Solution, wish: Wish, settings: Settings) -> None:
+def improve(arm: Arm, poses: NDArray, solution: Solution, wish: Wish, settings: SolverSettings) -> None:
     """Move solved configurations along their self-motion as wished, as far as the pose and the limits allow."""
     rows = np.flatnonzero(solution.solved)
     q, target = solution.q[rows], poses[rows]

@@ -37,8 +37,8 @@ SLIDING_START_M = 1.0
 Limits = tuple[NDArray, NDArray]
 
 
-class Settings(NamedTuple):
-    """How hard to try."""
+class SolverSettings(NamedTuple):
+    """Task, tolerance and effort of the search."""
 
     task: str = "pose"
     tolerance: float = 1e-9
@@ -56,7 +56,7 @@ class Solution(NamedTuple):
     solved: NDArray  # (N,)
 
 
-def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: Settings) -> Solution:
+def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings: SolverSettings) -> Solution:
     """Solve for poses (N, 4, 4), from q0 (N, n) first if given, then from other starts."""
     count = len(poses)
     solution = Solution(
@@ -99,7 +99,7 @@ def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str
 
 
 def _descend(
-    arm: Arm, poses: NDArray, owner: NDArray, q: NDArray, limits: Limits, settings: Settings, solution: Solution
+    arm: Arm, poses: NDArray, owner: NDArray, q: NDArray, limits: Limits, settings: SolverSettings, solution: Solution
 ) -> None:
     """Step from q (L, n), lane by lane towards the pose of its owner, until solved, stuck or out of patience."""
     options: dict[str, Any] = {"task": settings.task, "lower": limits[0], "upper": limits[1]}
@@ -143,9 +143,9 @@ def _record(arm: Arm, solution: Solution, owner: NDArray, q: NDArray, error: NDA
 
 
 class Starts:
-    """Where to begin: of some random configurations within the limits the one whose tip is nearest."""
+    """Configurations to begin with: of some random ones within the limits the one whose tip is nearest."""
 
-    def __init__(self, arm: Arm, limits: Limits, settings: Settings) -> None:
+    def __init__(self, arm: Arm, limits: Limits, settings: SolverSettings) -> None:
         self.arm = arm
         self.range = sampling_range(arm, limits)
         self.rng = np.random.default_rng(settings.seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.html import document, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
-from armdyn.simulation.compare import Comparison, Row
+from armdyn.simulation.compare import Comparison, ComparisonRow
 from armdyn.simulation.metrics import tip_distance
 
 NEXT = (
@@ -112,7 +112,7 @@ def _depth(x: float, least: float, most: float) -> float:
     return 0.0 if most <= least or x <= least else float(np.log(x / least) / np.log(most / least))
 
 
-def _peak(row: Row) -> str:
+def _peak(row: ComparisonRow) -> str:
     return "-" if np.isnan(row.peak) else f"{_short(row.peak)} (joint {row.peak_joint + 1})"
 
 

@@ -13,7 +13,7 @@ from armdyn.control.adaptive.craig import Craig
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.adaptive.unknowns import Unknowns, adapt
+from armdyn.control.adaptive.unknowns import AdaptiveParameters, adapt
 from armdyn.control.export import law_code
 from armdyn.dynamics.regressors.split import unknown_mass
 from armdyn.errors import ignore_warnings
@@ -58,7 +58,7 @@ class Swing:
         return JointMotion(c + a * np.sin(phase), a * w * np.cos(phase), -a * w**2 * np.sin(phase))
 
 
-def unknowns() -> Unknowns:
+def unknowns() -> AdaptiveParameters:
     """The mass at the end of link 4, of which 0.5 kg are known to be there."""
     return adapt(unknown_mass(lu_meng4(), (0.0, 0.0, 0.0), mass=LOAD_KG))
 

@@ -19,7 +19,7 @@ LARGEST_MISS_RATIO = 0.3  # of a commanded motion, that a servo which follows it
 
 
 def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
-    """Which joints (n,) are moved; logs that tell nothing are rejected."""
+    """Return which joints (n,) are moved; reject logs that tell nothing."""
     for log in logs:
         if log.n != arm.n:
             raise DataError(f"{log.name}: expected {arm.n} joints for arm '{arm.name}', got {log.n}")

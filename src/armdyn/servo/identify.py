@@ -16,9 +16,9 @@ from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.servo.checks import check_logs
 from armdyn.servo.findings import findings
-from armdyn.servo.log import Piece, ServoLog, resolution
-from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, Space
-from armdyn.servo.profile import Range, ranges
+from armdyn.servo.log import ServoLog, ServoSegment, resolution
+from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, ParameterLayout
+from armdyn.servo.profile import ProfileIntervals, ranges
 from armdyn.servo.regression import first_guess
 from armdyn.servo.replay import SETTLING_TIME_S, Replay
 from armdyn.servo.result import Replayed, ServoFit, replay_piece, word
@@ -36,7 +36,7 @@ Tried = tuple[tuple[str, float], ...]  # structures and their held-out errors, t
 
 
 class ScaleReference(NamedTuple):
-    """What was measured otherwise."""
+    """Quantities that were measured otherwise and fix the scale of masses."""
 
     stiffness: NDArray  # (n,), NaN: unknown
     payload: bool
@@ -48,7 +48,7 @@ class ScaleReference(NamedTuple):
 
     @property
     def word(self) -> str:
-        """Where torques come from."""
+        """Source of the torques' scale."""
         return "payload" if self.payload else "stiffness" if self.scales else "description"
 
 
@@ -114,7 +114,7 @@ def identify_servo(
     moving = check_logs(arm, [*logs, *carrying])
     pieces = [p for one in logs for p in one.pieces]
     pieces += [p._replace(payload=payload) for one in carrying for p in one.pieces]
-    space = Space(arm, arm.trace_data("theta"))
+    space = ParameterLayout(arm, arm.trace_data("theta"))
     fitted, held, notes = _split(pieces)
     tell(0.05, "regression")
     start = first_guess(space, pieces, moving)
@@ -135,7 +135,7 @@ def identify_servo(
 
 
 class _Job(NamedTuple):
-    space: Space
+    space: ParameterLayout
     fitted: list[Replay]
     held: list[Replay]
     moving: NDArray
@@ -230,7 +230,7 @@ def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayL
     return arm.with_payload(mass, com).trace_data("theta") - arm.trace_data("theta")
 
 
-def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]]:
+def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[ServoSegment], list[str]]:
     """Pieces to fit to, and the rest to judge with."""
     whole = sum(p.t[-1] for p in pieces)
     if whole < SHORTEST_LOG_S:
@@ -240,7 +240,7 @@ def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]
         )
     notes = []
     if whole > LONGEST_REPLAY_S:
-        replayed: list[Piece] = []
+        replayed: list[ServoSegment] = []
         for p in pieces:
             left = LONGEST_REPLAY_S - sum(k.t[-1] for k in replayed)
             if left > 2 * SETTLING_TIME_S + 1.0:
@@ -258,7 +258,7 @@ def _split(pieces: Sequence[Piece]) -> tuple[list[Piece], list[Piece], list[str]
     return fitted, held, notes
 
 
-def _result(job: _Job, point: Point, intervals: Range, tried: Tried, held_out: list[Replayed]) -> ServoFit:
+def _result(job: _Job, point: Point, intervals: ProfileIntervals, tried: Tried, held_out: list[Replayed]) -> ServoFit:
     """Numbers, ranges and words, and the arm that has them."""
     space, n = job.space, job.space.arm.n
     table = space.table(point.x)

@@ -20,7 +20,7 @@ FEWEST_SMOOTHED = 7  # samples in that window
 SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
 
 
-class Piece(NamedTuple):
+class ServoSegment(NamedTuple):
     """A part of a log without gaps, times counted from its first measurement."""
 
     t: NDArray  # (N,) [s], from 0
@@ -40,7 +40,7 @@ class Piece(NamedTuple):
         last = np.searchsorted(self.command_t, self.t + SAME_TIME_S, side="right") - 1
         return self.command[np.clip(last, 0, None)]
 
-    def part(self, first: int, last: int) -> Piece:
+    def part(self, first: int, last: int) -> ServoSegment:
         """The measurements from `first` up to `last`, with the commands that act then."""
         return _piece(self.t[first:last], self.q[first:last], self.command_t, self.command)._replace(
             payload=self.payload
@@ -87,7 +87,7 @@ class ServoLog(Record):
         return f"<ServoLog '{self.name}': {len(self)} samples of {self.n} joints, {rate}>"
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[ServoSegment, ...]:
         """The parts between gaps."""
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
         return tuple(
@@ -97,11 +97,11 @@ class ServoLog(Record):
         )
 
 
-def _piece(t: NDArray, q: NDArray, command_t: NDArray, command: NDArray) -> Piece:
+def _piece(t: NDArray, q: NDArray, command_t: NDArray, command: NDArray) -> ServoSegment:
     """Measurements and the commands from the last before them on."""
     first = max(int(np.searchsorted(command_t, t[0] - 1.0, side="right")) - 1, 0)
     last = int(np.searchsorted(command_t, t[-1], side="right"))
-    return Piece(t - t[0], q, command_t[first:last] - t[0], command[first:last])
+    return ServoSegment(t - t[0], q, command_t[first:last] - t[0], command[first:last])
 
 
 def resolution(q: NDArray) -> NDArray:

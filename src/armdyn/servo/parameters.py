@@ -62,8 +62,8 @@ LEAST_TERM = 1e-12  # keeps terms in the formula whose numbers are zero, so that
 
 
 @dataclass(frozen=True)
-class Space:
-    """Where vectors x (..., 8 n + 1) live: eight numbers of each joint, then the scale of the masses."""
+class ParameterLayout:
+    """Layout of vectors x (..., 8 n + 1): eight numbers of each joint, then the scale of the masses."""
 
     arm: Arm
     theta: NDArray  # (10 n,)
@@ -82,7 +82,7 @@ class Space:
         return np.append(table.ravel(), scale)
 
     def index(self, name: str, joint: int) -> int:
-        """Where a number of a joint stands."""
+        """Return the place of a number of a joint."""
         return NAMES.index(name) * self.arm.n + joint
 
     @property

@@ -23,7 +23,7 @@ UNSEEN_RISE = 1e-4  # rise of the cost for a parameter moved by its own size
 LARGEST_WALK_RATIO = 3.0  # in parts of the parameter: beyond, nothing is known
 
 
-class Range(NamedTuple):
+class ProfileIntervals(NamedTuple):
     """Values that explain the log about as well, for all free parameters (p,)."""
 
     low: NDArray
@@ -38,7 +38,7 @@ class _Walk(NamedTuple):
     limit: NDArray  # what may be walked
 
 
-def ranges(point: Point, tell: Tell) -> Range:
+def ranges(point: Point, tell: Tell) -> ProfileIntervals:
     """For all free parameters of a point."""
     J = point.jacobian()
     p, x = len(point.free), point.x[point.free]
@@ -67,11 +67,11 @@ def ranges(point: Point, tell: Tell) -> Range:
         length = end.copy()
     high, low = x + end[:p], x - end[p:]
     beyond = end >= LARGEST_WALK_RATIO * scale[parameter] * (1 - 1e-9)
-    return Range(np.where(beyond[p:], lower, low), np.where(beyond[:p], np.inf, high))
+    return ProfileIntervals(np.where(beyond[p:], lower, low), np.where(beyond[:p], np.inf, high))
 
 
 def allowed_rise(point: Point) -> NDArray:
-    """By how much the cost of each joint (n,) may rise before a value counts as worse."""
+    """Return by how much the cost of each joint (n,) may rise before a value counts as worse."""
     N = len(point.r)
     memory = (point.r[1:] * point.r[:-1]).sum(0) / np.maximum((point.r**2).sum(0), 1e-300)
     memory = np.clip(memory, 0.0, 0.95)
@@ -86,7 +86,7 @@ def _joints(point: Point) -> NDArray:
 
 
 def _rise(point: Point, J: NDArray, covariance: NDArray, walk: _Walk, ways: NDArray, length: NDArray) -> NDArray:
-    """How much more the cost is at the ends of some ways, the other parameters fitted again."""
+    """Return how much more the cost is at the ends of some ways, the other parameters fitted again."""
     lower, upper = point.space.bounds
     k = walk.parameter[ways]
     variance = covariance[k, k]

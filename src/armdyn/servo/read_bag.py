@@ -17,7 +17,7 @@ NUMBERS = "std_msgs/msg/Float64MultiArray"
 COMMANDS = (STATE, TRAJECTORY, NUMBERS)
 
 
-class Track(NamedTuple):
+class BagTrack(NamedTuple):
     """Positions over time from one topic."""
 
     t: NDArray  # (N,) [s]
@@ -27,7 +27,7 @@ class Track(NamedTuple):
 
 def read_servo_bag(
     path: Path, joints: tuple[str, ...], command: str | None, measured: str | None
-) -> tuple[Track, Track]:
+) -> tuple[BagTrack, BagTrack]:
     """Commanded and measured positions.
 
     Commands are `JointState` (its positions), `JointTrajectory` (the last point of each message, at its arrival) or
@@ -37,7 +37,9 @@ def read_servo_bag(
         return _tracks(path, joints, command, measured)
 
 
-def _tracks(path: Path, joints: tuple[str, ...], command: str | None, measured: str | None) -> tuple[Track, Track]:
+def _tracks(
+    path: Path, joints: tuple[str, ...], command: str | None, measured: str | None
+) -> tuple[BagTrack, BagTrack]:
     rows: dict[tuple[str, str], list[list[float]]] = {}
     for topic, kind, arrival, message in messages_of(path, COMMANDS):
         position = _positions(message, kind, joints)
@@ -83,10 +85,10 @@ def _positions(message: Any, kind: str, joints: tuple[str, ...]) -> list[float] 
     return [float(values[at[name]]) for name in joints]
 
 
-def _track(topic: str, table: NDArray, clock: int) -> Track:
+def _track(topic: str, table: NDArray, clock: int) -> BagTrack:
     """Positions in the order of their stamps, rows (arrival, header, positions)."""
     table = table[np.argsort(table[:, clock], kind="stable")]
     t, x = table[:, clock], table[:, 2:]
     rising = np.r_[True, np.diff(t) > 0] & np.isfinite(x).all(axis=1)
     clock_name = "headers" if clock else "arrival"
-    return Track(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages, times of {clock_name}")
+    return BagTrack(t[rising], x[rising], f"{topic}: {int(rising.sum())} messages, times of {clock_name}")

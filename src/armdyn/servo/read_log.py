@@ -22,8 +22,8 @@ from armdyn.servo.log import ServoLog
 from armdyn.servo.units import UNITS, require_units, to_radians
 
 
-class Reading(NamedTuple):
-    """How a user says that positions are to be read."""
+class PositionFormat(NamedTuple):
+    """Units, signs and zeros that a user gives for positions."""
 
     units: str | None
     sign: NDArray  # (n,)
@@ -85,7 +85,7 @@ def read_servo_log(
         row_of(value, arm.n, f"read_servo_log: {name}", ShapeError, finite=True)
         for name, value in (("sign", sign), ("offset", offset))
     )
-    how = Reading(units, signs, offsets)
+    how = PositionFormat(units, signs, offsets)
     if not (np.abs(how.sign) == 1).all():
         raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
     if not file.exists():
@@ -106,7 +106,7 @@ def read_servo_log(
 
 
 class Place(NamedTuple):
-    """Where a table comes from, whether its unit must be said, and what was repaired on the way."""
+    """Origin of a table, whether its unit must be given, and what was repaired on the way."""
 
     where: str
     path: Path
@@ -115,7 +115,7 @@ class Place(NamedTuple):
 
 
 def _log(
-    table: Mapping[str, NDArray], arm: Arm, words: tuple[str | None, str | None], how: Reading, place: Place
+    table: Mapping[str, NDArray], arm: Arm, words: tuple[str | None, str | None], how: PositionFormat, place: Place
 ) -> ServoLog:
     """A log from the columns of a table, in which every row has a command and a measurement."""
     where = place.where
@@ -136,7 +136,7 @@ def _log(
     return ServoLog(fixed.t, q, wanted, None, where.rpartition(os.sep)[2], notes, place.path)
 
 
-def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Reading, path: Path) -> ServoLog:
+def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: PositionFormat, path: Path) -> ServoLog:
     from armdyn.servo.read_bag import read_servo_bag
 
     sent, states = read_servo_bag(path, arm.joint_names, command, measured)

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.logs.log import interpolate
-from armdyn.servo.log import SAME_TIME_S, Piece, smooth
-from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, Space
+from armdyn.servo.log import SAME_TIME_S, ServoSegment, smooth
+from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, ParameterLayout
 
 DELAYS_S = np.linspace(0.0, 0.75 * LONGEST_DELAY_S, 19)
 LEAST_DELAY_S = 5e-3  # s: from zero a search takes long
 SIGN_WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 
-def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArray:
+def first_guess(space: ParameterLayout, pieces: Sequence[ServoSegment], moving: NDArray) -> NDArray:
     """A vector of parameters from the regression of each joint that moves; the others are as those are on average."""
     from scipy.optimize import nnls
 
@@ -42,7 +42,7 @@ def first_guess(space: Space, pieces: Sequence[Piece], moving: NDArray) -> NDArr
     return space.vector(np.clip(table, LEAST_VALUES[:, None], LARGEST_VALUES[:, None]))
 
 
-def _equations(space: Space, pieces: Sequence[Piece]) -> tuple[NDArray, list[NDArray]]:
+def _equations(space: ParameterLayout, pieces: Sequence[ServoSegment]) -> tuple[NDArray, list[NDArray]]:
     """Columns (4, N, n) of 1/kp, Ia/kp, (kd + fv)/kp and fc/kp, and the errors of position (N, n) for every delay."""
     columns: list[NDArray] = []
     errors: list[list[NDArray]] = [[] for _ in DELAYS_S]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.laws.position_commands import PositionCommands
-from armdyn.servo.log import Piece, smooth
-from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, Space
+from armdyn.servo.log import ServoSegment, smooth
+from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, ParameterLayout
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
@@ -25,7 +25,7 @@ LOST_POSITION = 10.0  # rad or m: stands for positions of runs that left all bou
 class Held:
     """Commands as a reference: what `simulate` shows as desired."""
 
-    piece: Piece
+    piece: ServoSegment
     duration: float
 
     def __call__(self, t: NDArray) -> JointMotion:
@@ -38,20 +38,20 @@ class Held:
 class Replay:
     """A piece of a log, ready to be replayed."""
 
-    space: Space
-    piece: Piece
+    space: ParameterLayout
+    piece: ServoSegment
     q0: NDArray
     qd0: NDArray
 
     @classmethod
-    def of(cls, space: Space, piece: Piece) -> Replay:
+    def of(cls, space: ParameterLayout, piece: ServoSegment) -> Replay:
         """With a start smoothed from the first measurements."""
         q, qd, _ = smooth(piece.t, piece.q)
         return cls(space, thin_commands(piece), q[0], qd[0])
 
     @property
     def counted(self) -> NDArray:
-        """Which measurements are compared, (N,)."""
+        """Measurements that are compared, (N,)."""
         return self.piece.t >= SETTLING_TIME_S
 
     def __call__(self, x: NDArray) -> NDArray:
@@ -84,7 +84,7 @@ def _between(at: NDArray, q: NDArray) -> NDArray:
     return q[:, k] * (1 - share) + q[:, k + 1] * share
 
 
-def thin_commands(piece: Piece) -> Piece:
+def thin_commands(piece: ServoSegment) -> ServoSegment:
     """The piece with commands no closer than servos can tell."""
     step = float(np.median(np.diff(piece.command_t)))
     keep = max(1, int(np.ceil(SHORTEST_COMMAND_PERIOD_S / step - 1e-6)))

@@ -16,7 +16,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
 from armdyn.servo.log import ServoLog
-from armdyn.servo.parameters import NAMES, PARAMETERS, Space
+from armdyn.servo.parameters import NAMES, PARAMETERS, ParameterLayout
 from armdyn.servo.replay import Replay
 from armdyn.simulation.plant.plant import Plant
 
@@ -39,7 +39,7 @@ class Replayed(NamedTuple):
     tip: float  # the same of the tip's place [m]
 
 
-class Estimate(NamedTuple):
+class ServoEstimate(NamedTuple):
     """One number of one joint, the range that explains the log about as well, and a word on it."""
 
     value: float
@@ -75,9 +75,9 @@ class ServoFit(Reported):
     tried: tuple[tuple[str, float], ...] = field(default=())  # structures and their held-out errors
 
     @property
-    def space(self) -> Space:
-        """Where `x` lives."""
-        return Space(self.source, self.source.trace_data("theta"))
+    def space(self) -> ParameterLayout:
+        """Layout of `x`."""
+        return ParameterLayout(self.source, self.source.trace_data("theta"))
 
     @property
     def ratios(self) -> dict[str, NDArray]:
@@ -106,7 +106,7 @@ class ServoFit(Reported):
 
     @property
     def delay(self) -> NDArray:
-        """From sending a command to its torque (n,) [s]."""
+        """Time from sending a command to its torque (n,) [s]."""
         return self.ratios["delay"]
 
     @property
@@ -114,11 +114,11 @@ class ServoFit(Reported):
         """Errors that servos leave alone (n,) [rad or m]."""
         return self.ratios["dead_band"]
 
-    def estimate(self, name: str, joint: int) -> Estimate:
+    def estimate(self, name: str, joint: int) -> ServoEstimate:
         """One number of one joint."""
         row = NAMES.index(name)
         value = float(self.space.table(self.x)[row, joint])
-        return Estimate(value, float(self.low[row, joint]), float(self.high[row, joint]), self.words[row][joint])
+        return ServoEstimate(value, float(self.low[row, joint]), float(self.high[row, joint]), self.words[row][joint])
 
     @property
     def plant(self) -> Plant:
@@ -126,7 +126,7 @@ class ServoFit(Reported):
         return self.space.plant(self.x)
 
     def commands(self, log: ServoLog) -> PositionCommands:
-        """What a log sends, delayed as identified: the law to simulate `plant` under."""
+        """Return the commands of a log, delayed as identified: the law to simulate `plant` under."""
         return PositionCommands(self.source, log.stamps - log.t[0], log.command, self.delay)
 
     def replay(self, log: ServoLog, piece: int = 0) -> Replayed:
@@ -149,7 +149,7 @@ class ServoFit(Reported):
         return f"<ServoFit of '{self.source.name}': held-out replay error {error}>"
 
 
-def replay_piece(space: Space, replay: Replay, x: NDArray) -> Replayed:
+def replay_piece(space: ParameterLayout, replay: Replay, x: NDArray) -> Replayed:
     """A piece of a log as servos x (size,) replay it."""
     piece, counted, q = replay.piece, replay.counted, replay(x[None])[0]
     rms = np.sqrt(((piece.q - q)[counted] ** 2).mean(0))
@@ -159,7 +159,7 @@ def replay_piece(space: Space, replay: Replay, x: NDArray) -> Replayed:
 
 
 def word(name: str, value: float, low: float, high: float) -> str:
-    """How sure a number is, by its range."""
+    """Return how sure a number is, by its range."""
     half = max(high - value, value - low)
     if half <= max(DETERMINED_RATIO * abs(value), FINE_RANGES[name]):
         return WORDS[0]
@@ -167,5 +167,5 @@ def word(name: str, value: float, low: float, high: float) -> str:
 
 
 def symbol(name: str) -> str:
-    """How a parameter is written."""
+    """Return the symbol of a parameter."""
     return PARAMETERS[NAMES.index(name)].symbol

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.servo.parameters import Space
+from armdyn.servo.parameters import ParameterLayout
 from armdyn.servo.replay import Replay, residuals
 
 # Of a parameter, for differences, and in parts of its floor: joints stick and slip at whole steps of the integrator, so
@@ -27,7 +27,7 @@ Tell = Callable[[float, str], None]
 class Point:
     """Parameters with what the replay makes of them."""
 
-    space: Space
+    space: ParameterLayout
     replays: Sequence[Replay]
     free: NDArray  # indices of the parameters that are sought
     x: NDArray
@@ -59,7 +59,7 @@ class Point:
         return ((moved - self.r) * np.sqrt(self.weight)).reshape(len(self.free), -1).T / step
 
 
-def make_point(space: Space, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
+def make_point(space: ParameterLayout, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
     """A point at x, every joint weighted by its own error."""
     r = residuals(replays, x[None])[0]
     return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), LEAST_ERROR**2))

@@ -57,7 +57,7 @@ class Bodies:
         return np.array([[one.a for one in self.capsules], [one.b for one in self.capsules]]).reshape(2, -1, 3)
 
     def at(self, q: NDArray) -> Posed:
-        """Where the capsules are at configurations (N, n)."""
+        """Return the places of the capsules at configurations (N, n)."""
         base = np.broadcast_to(self.arm.base_pose, (len(q), 1, 4, 4))
         poses = np.concatenate([base, link_poses(self.arm, q)], axis=1)
         mine = poses[:, self.link]
@@ -141,7 +141,7 @@ def _names(capsules: Iterable[Capsule]) -> str:
 
 
 class _CollisionShapes(NamedTuple):
-    """What the file of an arm says of collisions."""
+    """Collision shapes in the file of an arm."""
 
     format: str  # empty where it has none that are read
     capsules: list[Capsule]
@@ -219,7 +219,9 @@ def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
 
 
 def base_foot(arm: Arm, first: NDArray) -> NDArray:
-    """Where the base stands, in its frame: straight below the first joint on the mounting plane, if that is known."""
+    """Return where the base stands, in its frame: straight below the first joint on the mounting plane, if that is
+    known.
+    """
     if arm.mounting_plane is None:
         return np.zeros(3)
     T, (x, y, z, offset) = arm.base_pose, arm.mounting_plane

@@ -14,7 +14,9 @@ from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle
 
 
 class Nearest(NamedTuple):
-    """Of two pieces: places (...) on both, the distance (...), the unit vector (..., 3) from second to first."""
+    """Nearest points of two pieces: places (...) on both, the distance (...), the unit vector (..., 3) from second to
+    first.
+    """
 
     s: NDArray
     t: NDArray
@@ -23,7 +25,7 @@ class Nearest(NamedTuple):
 
 
 def between_pieces(a: NDArray, d: NDArray, r: NDArray, e: NDArray) -> Nearest:
-    """Where the pieces a + s d and r + t e are nearest; either may be a point.
+    """Return where the pieces a + s d and r + t e are nearest; either may be a point.
 
     Ericson (2005), Real-Time Collision Detection, section 5.1.9.
     """
@@ -47,7 +49,7 @@ def _part(numerator: NDArray, square: NDArray) -> NDArray:
 
 
 class ToObstacle(NamedTuple):
-    """Of a piece and an obstacle: the place (...), the signed distance (...) and the way out (..., 3)."""
+    """Point of a piece nearest to an obstacle: the place (...), the signed distance (...) and the way out (..., 3)."""
 
     s: NDArray
     distance: NDArray
@@ -55,7 +57,7 @@ class ToObstacle(NamedTuple):
 
 
 def to_obstacle(a: NDArray, way: NDArray, obstacle: Obstacle) -> ToObstacle:
-    """Where pieces a + s way are nearest to an obstacle, or deepest in it."""
+    """Return where pieces a + s way are nearest to an obstacle, or deepest in it."""
     if isinstance(obstacle, HalfSpace):
         s = np.where(way @ obstacle.normal < 0, 1.0, 0.0)
     elif isinstance(obstacle, Box):
@@ -82,7 +84,7 @@ def _to_box(a: NDArray, way: NDArray, box: Box) -> ToObstacle:
 
 
 def nearest_to_box(a: NDArray, way: NDArray, half: NDArray) -> NDArray:
-    """Where (N,) pieces are nearest to a box of half edges (3,) about the origin.
+    """Return where (N,) pieces are nearest to a box of half edges (3,) about the origin.
 
     The square of the distance is convex in s, and its slope straight between the places where the line crosses the
     planes of the walls.
@@ -104,7 +106,7 @@ def nearest_to_box(a: NDArray, way: NDArray, half: NDArray) -> NDArray:
 
 
 def _deepest(a: NDArray, way: NDArray, half: NDArray) -> tuple[NDArray, NDArray]:
-    """Where (N,) pieces are deepest in a box, and how the depth there changes with the place (N, 3).
+    """Return where (N,) pieces are deepest in a box, and how the depth there changes with the place (N, 3).
 
     It is where the piece ends, or where two walls are equally near: as much of both then as leaves no change along
     the piece.

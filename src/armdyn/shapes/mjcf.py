@@ -36,7 +36,8 @@ class MjcfShapes(NamedTuple):
 
 
 def mjcf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> MjcfShapes:
-    """What collides of a chain and what rides on it; of the base, of everything that stands still with it.
+    """Return the shapes of a chain that collide and of what rides on it; of the base, of everything that stands still
+    with it.
 
     Geometries count that collide with anything: `contype` or `conaffinity`, or an explicit `<pair>`. Which ones MuJoCo
     would let collide with which does not matter beyond `<exclude>`: a robot knows no masks.
@@ -53,7 +54,7 @@ def mjcf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Mjcf
 
 
 def _riders(bodies: MjcfBodies, chain: Chain) -> Iterator[list[Rider]]:
-    """What rides on the base and on each link of a chain."""
+    """Return the bodies that ride on the base and on each link of a chain."""
     moving = {step.name for step in chain.joints if step.moves}
     if any(step.moves for step in bodies.tree.path(bodies.tree.root, chain.base)):
         yield bodies.riders(chain.base, moving)

@@ -98,7 +98,9 @@ Obstacle = Box | HalfSpace | Sphere
 
 
 class _Entry(NamedTuple):
-    """How a table of the file becomes an obstacle: its keys with the count of their numbers, and who makes it."""
+    """Rule by which a table of the file becomes an obstacle: its keys with the count of their numbers, and who makes
+    it.
+    """
 
     needed: Mapping[str, int]
     make: Callable[..., Obstacle]

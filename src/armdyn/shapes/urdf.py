@@ -37,7 +37,7 @@ class Making(NamedTuple):
     is_link: bool = True  # a part of the link, not of what stands beside the arm
 
 
-class Piece(NamedTuple):
+class ShapePiece(NamedTuple):
     """One element on a link of the arm (0 is the base); `where` names it in errors."""
 
     link: int
@@ -61,7 +61,7 @@ class Unreadable(NamedTuple):
 
 def pieces(
     path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None, tag: str
-) -> Iterator[Piece | Unreadable]:
+) -> Iterator[ShapePiece | Unreadable]:
     """All elements `tag` of a chain and what rides on it."""
     robot = read_robot(path)
     tree = build_tree(robot, Path(path).name)
@@ -73,7 +73,7 @@ def pieces(
             for element in tree.links[rider.link].findall(tag):
                 try:
                     T = T_arm_urdf @ rider.T @ origin(element, where)
-                    yield Piece(i, T, _body(element, tag, where), element, rider.link, where)
+                    yield ShapePiece(i, T, _body(element, tag, where), element, rider.link, where)
                 except ArmdynError as error:
                     yield Unreadable(i, str(error))
 
@@ -101,7 +101,9 @@ def _body(element: Element, tag: str, where: str) -> Element:
 
 
 def urdf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Iterator[Making]:
-    """What the `<collision>` elements of a chain and what rides on it stand for; boxes of the base as they are."""
+    """Return the shapes of the `<collision>` elements of a chain and of what rides on it; boxes of the base as they
+    are.
+    """
     for piece in pieces(path, arm, base, tip, "collision"):
         if isinstance(piece, Unreadable):
             yield Making(piece.link, piece.fail)
@@ -111,7 +113,7 @@ def urdf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Iter
             yield Making(piece.link, partial(capsule, piece, path))
 
 
-def capsule(piece: Piece, path: Path) -> Capsule:
+def capsule(piece: ShapePiece, path: Path) -> Capsule:
     """The capsule that holds a piece: of a mesh, its convex hull."""
     body, where = piece.body, piece.where
     if body.tag == "sphere":
@@ -127,12 +129,12 @@ def capsule(piece: Piece, path: Path) -> Capsule:
     return enclosing_capsule(points @ piece.T[:3, :3].T + piece.T[:3, 3], piece.link, piece.name)
 
 
-def fixed_box(piece: Piece, arm: Arm) -> Box:
+def fixed_box(piece: ShapePiece, arm: Arm) -> Box:
     """A box of the base, which does not move, in base axes."""
     return Box(arm.base_pose @ piece.T, _edges(piece), piece.name)
 
 
-def _edges(piece: Piece) -> NDArray:
+def _edges(piece: ShapePiece) -> NDArray:
     size = np.array(numbers(piece.body, "size", 3, piece.where))
     if not (size > 0).all():
         raise ReadError(f"{piece.where}: expected a box of size > 0, got {size}")

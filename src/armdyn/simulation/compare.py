@@ -26,7 +26,7 @@ from armdyn.numerals import number
 from armdyn.presentation import Reported
 from armdyn.simulation.explain import explain, torque_needed
 from armdyn.simulation.loop.crossover import crossover
-from armdyn.simulation.loop.plan import Settings, make_plan
+from armdyn.simulation.loop.plan import SimulationSettings, make_plan
 from armdyn.simulation.loop.stability import expected_instability
 from armdyn.simulation.metrics import tip_distance
 from armdyn.simulation.plant.plant import Plant
@@ -45,7 +45,7 @@ UNITS = (
 )
 
 
-class Row(NamedTuple):
+class ComparisonRow(NamedTuple):
     """One controller's figures; NaN where a run diverged or failed."""
 
     name: str
@@ -70,12 +70,12 @@ class Row(NamedTuple):
 class Comparison(Reported):
     """Runs of several controllers on one plant and reference."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     results: Mapping[str, SimulationResult]
     about: str
     interrupted: bool = False  # by Ctrl-C: the controllers that had not run yet are missing
 
-    def __getitem__(self, name: str) -> Row:
+    def __getitem__(self, name: str) -> ComparisonRow:
         """The row of a controller."""
         for row in self.rows:
             if row.name == name:
@@ -178,7 +178,7 @@ def compare(
             if result.interrupted:  # simulate itself keeps what it has
                 raise KeyboardInterrupt
             row = _row(name, law, result, truth, time.perf_counter() - begin)
-            rows.append(_with_loop(row, plant, law, reference, Settings(rate=rate, check=False, **options)))
+            rows.append(_with_loop(row, plant, law, reference, SimulationSettings(rate=rate, check=False, **options)))
             results[name] = result
     except KeyboardInterrupt:
         if not rows:
@@ -190,7 +190,7 @@ def compare(
 
 
 def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
-    """What `run` returns; Ctrl-C is noticed at once, also while native code runs, which then ends by itself."""
+    """Return the result of `run`; notice Ctrl-C at once, also while native code runs, which then ends by itself."""
     future: Future[SimulationResult] = Future()
     context = copy_context()
 
@@ -204,15 +204,17 @@ def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
     return future.result()
 
 
-def _failed_row(name: str, error: Exception, seconds: float) -> Row:
+def _failed_row(name: str, error: Exception, seconds: float) -> ComparisonRow:
     """The row of a controller that could not run at all."""
     none = np.nan
     cause = str(error).strip() or "no message"
     kind = "" if isinstance(error, ArmdynError) else f"{type(error).__name__}: "
-    return Row(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
+    return ComparisonRow(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
 
 
-def _with_loop(row: Row, plant: Plant | Arm, law: Any, reference: Any, settings: Settings) -> Row:
+def _with_loop(
+    row: ComparisonRow, plant: Plant | Arm, law: Any, reference: Any, settings: SimulationSettings
+) -> ComparisonRow:
     """The row with the crossover of its loops and, where it diverged because of its rate, that cause."""
     if not isinstance(law, Law):
         return row
@@ -230,11 +232,11 @@ def torque_jumps(tau: NDArray) -> NDArray:
     return np.asarray(np.sqrt((np.diff(tau, 2, axis=0) ** 2).mean(0) / 3)) if len(tau) > 2 else np.zeros(tau.shape[1])
 
 
-def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> Row:
+def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> ComparisonRow:
     if not result.complete:
         note = f"diverged at {np.nanmin(result.diverged):.3g} s"
         none = np.nan
-        return Row(name, none, none, none, none, none, seconds, note, why=explain(result))
+        return ComparisonRow(name, none, none, none, none, none, seconds, note, why=explain(result))
     end = result.t >= (1 - END_SHARE) * result.t[-1]
     error, tip, learnt = result.error, tip_distance(result), np.nan
     if truth is not None and isinstance(law, Adaptive):
@@ -245,7 +247,7 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         learnt = float(after / start) if start > 0 else np.nan
     jump = float(np.sqrt((torque_jumps(result.tau[:-1]) ** 2).mean()))
     need = np.nan if result.arm is None else float(np.sqrt((torque_needed(result) ** 2).mean()))
-    return Row(
+    return ComparisonRow(
         name,
         float(np.sqrt((error**2).mean())),
         float(np.sqrt((error[end] ** 2).mean())),

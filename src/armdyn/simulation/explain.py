@@ -27,13 +27,13 @@ def explain(result: SimulationResult) -> str:
 
 
 def torque_needed(result: SimulationResult) -> NDArray:
-    """What the plant's arm needs to follow the reference exactly, (T, n)."""
+    """Return the torque that the plant's arm needs to follow the reference exactly, (T, n)."""
     assert result.arm is not None
     return joint_torque(result.arm, result.q_ref, result.qd_ref, result.qdd_ref)
 
 
 def _divergence(result: SimulationResult) -> str:
-    """Which joint left first, when and how."""
+    """Return which joint left first, when and how."""
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
     with np.errstate(invalid="ignore"):
@@ -45,7 +45,7 @@ def _divergence(result: SimulationResult) -> str:
 
 
 def _way(error: NDArray, row: int) -> str:
-    """How a joint left, from its velocity error (T,) around that row."""
+    """Return how a joint left, from its velocity error (T,) around that row."""
     around = error[max(0, row - TAIL_SAMPLES) :]
     if row < AT_ONCE_SAMPLES or _shakes(around):
         return "shaking from sample to sample: its loop is too fast for its rate; lower the bandwidth or raise the rate"

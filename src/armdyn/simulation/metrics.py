@@ -45,7 +45,9 @@ def metrics_of(result: SimulationResult) -> Metrics:
 
 
 def _works(result: SimulationResult) -> NDArray:
-    """What each drive does from sample to sample, (..., T - 1, n) [J]: its torque times the way of what it moves."""
+    """Return the work of each drive from sample to sample, (..., T - 1, n) [J]: its torque times the way of what it
+    moves.
+    """
     tau, share = result.tau, result.held
     return (share * tau[..., :-1, :] + (1 - share) * tau[..., 1:, :]) * np.diff(result.at_drives[0], axis=-2)
 

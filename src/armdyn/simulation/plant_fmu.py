@@ -16,7 +16,7 @@ from armdyn.errors import ModelError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.programs import plant_shapes
 from armdyn.simulation.loop.schedule import Clock
-from armdyn.simulation.plant.advance import Step
+from armdyn.simulation.plant.advance import PlantStep
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.plant.step_length import substeps_for
@@ -117,7 +117,7 @@ def _check(plant: Plant) -> None:
 
 
 class _Stepped:
-    """What the function of a plant's step is about; all of the plant's numbers are constants of it."""
+    """Subject of the function of a plant's step; all of the plant's numbers are constants of it."""
 
     def __init__(self, plant: Plant, clock: Clock) -> None:
         self.plant, self.clock, self.name = plant, clock, plant.arm.name
@@ -137,7 +137,7 @@ class _Stepped:
 
     @property
     def trace_key(self) -> str:
-        """What decides the formula."""
+        """Key of what decides the formula."""
         return repr((self.plant.arm.trace_key, self.plant.kind)) + self.digest
 
     def trace_data(self, name: str) -> NDArray:
@@ -154,7 +154,7 @@ class _Stepped:
             """One step of the plant under held torques, by Runge-Kutta of order four; joints can stick."""
             data = {name: ca.SX(ca.DM(row)) for name, row in subject.data.items()}
             state = {name: values[name] for name in subject.state}
-            after = Step(subject.plant.arm, subject.plant.kind, data).advance(state, values["command"])
+            after = PlantStep(subject.plant.arm, subject.plant.kind, data).advance(state, values["command"])
             return tuple(after[name] for name in subject.state)
 
         kinds = inspect.Parameter

@@ -14,7 +14,7 @@ import numpy as np
 from armdyn.numerals import pluralize
 
 if TYPE_CHECKING:
-    from armdyn.simulation.compare import Row
+    from armdyn.simulation.compare import ComparisonRow
 
 AS_GOOD_RATIO = 1.1  # error over the best one's, up to which a law counts as good as the best
 FAR_JOINTS_RATIO = 3.0  # joint error of the law with the best tip over the least one, from which on it is said
@@ -28,10 +28,10 @@ Failure = Literal["", "failed", "diverged", "far", "rough"]
 Level = Literal["good", "plain", "warn", "bad"]
 
 
-class Standing(NamedTuple):
+class RankingEntry(NamedTuple):
     """A law's place: its error, why it does not count (empty where it does), and its speed."""
 
-    row: Row
+    row: ComparisonRow
     error: float  # of the tip [m], or of all joints where the arm is not known [rad or m]
     failure: Failure
     crossover: float  # median over its joints [Hz]; NaN: not known
@@ -44,14 +44,14 @@ class Sentence(NamedTuple):
     text: str
 
 
-def standing(row: Row) -> Standing:
+def standing(row: ComparisonRow) -> RankingEntry:
     """The place of a row among others."""
     speed = [f for f in row.crossover if np.isfinite(f)]
     error = row.final_rms if np.isnan(row.tip) else row.tip
-    return Standing(row, float(error), failure_of(row), float(np.median(speed)) if speed else np.nan)
+    return RankingEntry(row, float(error), failure_of(row), float(np.median(speed)) if speed else np.nan)
 
 
-def failure_of(row: Row) -> Failure:
+def failure_of(row: ComparisonRow) -> Failure:
     """Why a law's run does not count, empty where it does."""
     if np.isnan(row.rms):
         return "failed" if row.note == "failed" else "diverged"
@@ -64,31 +64,31 @@ def failure_of(row: Row) -> Failure:
 class Ranking:
     """Standings, those that count first, nearest to the reference first."""
 
-    standings: tuple[Standing, ...]
+    standings: tuple[RankingEntry, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> Ranking:
+    def of(cls, rows: Sequence[ComparisonRow]) -> Ranking:
         """Rank the rows of a comparison."""
         places = [standing(row) for row in rows]
         order = sorted(places, key=lambda s: (np.isnan(s.row.rms), s.failure != "", np.nan_to_num(s.error, nan=np.inf)))
         return cls(tuple(order))
 
     @property
-    def valid(self) -> tuple[Standing, ...]:
+    def valid(self) -> tuple[RankingEntry, ...]:
         """Laws that count, the best first."""
         return tuple(place for place in self.standings if not place.failure)
 
     @property
-    def equal(self) -> tuple[Standing, ...]:
+    def equal(self) -> tuple[RankingEntry, ...]:
         """Laws that are as good as the best, without it."""
         return tuple(place for place in self.valid[1:] if place.error < AS_GOOD_RATIO * self.valid[0].error)
 
-    def with_failure(self, kind: Failure) -> tuple[Standing, ...]:
+    def with_failure(self, kind: Failure) -> tuple[RankingEntry, ...]:
         """Laws that do not count for one reason."""
         return tuple(place for place in self.standings if place.failure == kind)
 
     @property
-    def by_speed(self) -> tuple[Standing, ...]:
+    def by_speed(self) -> tuple[RankingEntry, ...]:
         """Laws that ran and whose crossover is known, the slowest first."""
         known = [p for p in self.standings if np.isfinite(p.crossover) and p.failure not in ("failed", "diverged")]
         return tuple(sorted(known, key=lambda place: place.crossover))
@@ -144,7 +144,7 @@ class Ranking:
         return [Sentence("warn", f"{sentence} {price}")]
 
 
-def failure_words(place: Standing) -> str:
+def failure_words(place: RankingEntry) -> str:
     """Why a law's run does not count, in a few words."""
     words: dict[Failure, str] = {
         "": "", "failed": "could not run", "diverged": place.row.note or "diverged",
@@ -154,7 +154,7 @@ def failure_words(place: Standing) -> str:
     return words[place.failure]
 
 
-def rough_words(row: Row) -> str:
+def rough_words(row: ComparisonRow) -> str:
     """A law's torque changes, in words."""
     return (
         f"{_capital(row.name)} does not count: its torques change by {row.jump:.3g} N m or N RMS from sample to "
@@ -162,7 +162,7 @@ def rough_words(row: Row) -> str:
     )
 
 
-def _distance(place: Standing, unit: str) -> str:
+def _distance(place: RankingEntry, unit: str) -> str:
     if np.isnan(place.row.tip):
         return f"its joints {1e3 * place.row.final_rms:.3g} {unit} off"
     return f"its tip {1e3 * place.row.tip:.3g} mm off"

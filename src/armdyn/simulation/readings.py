@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LINES_AT_ONCE = 500  # of a file
 
 
-class Rows(NamedTuple):
+class LogRows(NamedTuple):
     """A log as it is written: stamps may jitter, repeat and leave gaps."""
 
     t: NDArray  # (N,) [s]
@@ -49,12 +49,12 @@ class Readings(NamedTuple):
     copies: NDArray
 
     @property
-    def rows(self) -> Rows:
-        """What a log of a single run holds."""
+    def rows(self) -> LogRows:
+        """Rows that a log of a single run holds."""
         if self.t.ndim != 1:
             raise ArmdynError(f"a log holds one run, these are {self.t[..., 0].size}; choose one with `run`")
         at = np.repeat(np.arange(len(self.t)), self.copies)
-        return Rows(self.t[at], self.q[at], self.qd[at], self.tau[at])
+        return LogRows(self.t[at], self.q[at], self.qd[at], self.tau[at])
 
     def save(self, path: str | os.PathLike[str], *, compress: bool = True) -> Path:
         """Write a log that `read_log` reads: `.csv` with columns t, q1, ..., tau<n>, every bit kept, or `.npz`.

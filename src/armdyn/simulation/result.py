@@ -136,7 +136,7 @@ class SimulationResult(Reported):
 
     @cached_property
     def metrics(self) -> Metrics:
-        """How well the reference was followed, and at what cost."""
+        """Measures of how well the reference was followed, and at what cost."""
         from armdyn.simulation.metrics import metrics_of
 
         if not len(self.t):
@@ -200,7 +200,7 @@ class SimulationResult(Reported):
 
     @property
     def readings(self) -> Readings:
-        """What the run's sensors showed; the true motion if it had none."""
+        """Readings of the run's sensors; the true motion if it had none."""
         if self.measured is not None:
             return self.measured
         t = np.broadcast_to(self.t, self.q.shape[:-1])

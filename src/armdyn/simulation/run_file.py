@@ -84,7 +84,7 @@ class Arrays:
             at = self._start(name) + HEAD_BYTES + self._bytes(name, most)
 
     def _start(self, name: str) -> int:
-        """Where an array's head begins, behind that of its entry."""
+        """Return where an array's head begins, behind that of its entry."""
         entry = self._entries[name]
         return entry.header_offset + len(entry.FileHeader(zip64=True))
 

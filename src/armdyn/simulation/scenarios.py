@@ -20,7 +20,7 @@ from armdyn.simulation.compare import Comparison, compare
 from armdyn.simulation.plant.contact import Contact
 from armdyn.simulation.plant.elasticity import Elasticity
 from armdyn.simulation.plant.plant import Plant
-from armdyn.simulation.ranking import Standing, failure_words, standing
+from armdyn.simulation.ranking import RankingEntry, failure_words, standing
 from armdyn.simulation.sensors import REAL_SENSORS
 
 # Part of the arm's mass that the payload has, part of the peak torque that drives have, eigenfrequency of elastic
@@ -118,7 +118,7 @@ class ScenarioComparison:
         """Whether Ctrl-C ended it; the scenarios that had run are kept."""
         return any(comparison.interrupted for comparison in self.comparisons.values())
 
-    def standings(self, name: str) -> dict[str, Standing]:
+    def standings(self, name: str) -> dict[str, RankingEntry]:
         """Every law's place in a scenario."""
         return {row.name: standing(row) for row in self[name].rows}
 
@@ -178,7 +178,7 @@ class ScenarioComparison:
         return "\n".join([head, "|---" * len(self.table()[0]) + "|", *rows])
 
     def advice(self) -> str:
-        """Which law to take when, in sentences."""
+        """Return which law to take when, in sentences."""
         lines = [self._line(name) for name in self.comparisons]
         speeds = [text for _, text in next(iter(self.comparisons.values())).ranking.speeds()]
         return "\n".join([*lines, self._all_in_all(), *speeds])

@@ -23,7 +23,7 @@ FINEST_RESOLUTION = 2.0**-600
 
 
 class Sensing(NamedTuple):
-    """Which errors readings have; all else is folded away."""
+    """Errors that readings have; all else is folded away."""
 
     noisy: bool
     quantised: bool
@@ -50,8 +50,8 @@ class Sensing(NamedTuple):
         return self.delay > 0 or self.lossy
 
 
-class Draw(NamedTuple):
-    """What chance does to one reading: noise (n,) of positions and velocities, 1 if it is lost."""
+class NoiseSample(NamedTuple):
+    """Effect of chance on one reading: noise (n,) of positions and velocities, 1 if it is lost."""
 
     q: Any = 0.0
     qd: Any = 0.0
@@ -67,7 +67,7 @@ def reading(
     kind: Sensing,
     memory: dict[str, Any],
     truth: tuple[Any, Any],
-    draw: Draw,
+    draw: NoiseSample,
     resolution: Any,
     period: Any,
     floor: Callable[[Any], Any] = np.floor,
@@ -96,7 +96,7 @@ def reading(
 
 
 def first_memory(
-    kind: Sensing, truth: tuple[NDArray, NDArray], draw: Draw, resolution: NDArray, period: float
+    kind: Sensing, truth: tuple[NDArray, NDArray], draw: NoiseSample, resolution: NDArray, period: float
 ) -> dict[str, NDArray]:
     """The memory before the first sample, as if its reading had been there for ever; a difference is then zero."""
     fresh, zero = kind._replace(delay=0, lossy=False), np.zeros_like(truth[0])
@@ -113,8 +113,8 @@ def stream(seed: Any, run: int, what: int) -> np.random.Generator:
     return np.random.default_rng(None if seed is None else seed + run).spawn(3)[what]
 
 
-class Chance:
-    """What befalls the readings of all runs of a batch."""
+class NoiseGenerator:
+    """Noise and packet loss of the readings of all runs of a batch."""
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
         if seed is not None and not is_whole(seed):
@@ -138,7 +138,7 @@ class Chance:
         return self.lost(count)[:, ::every, 0].astype(int)
 
     def draws(self, count: int) -> dict[str, NDArray]:
-        """What of both there is."""
+        """Return what of both there is."""
         kind = self.kind
         return {
             **({"noise": self.noise(count)} if kind.noisy else {}),
@@ -146,10 +146,10 @@ class Chance:
         }
 
 
-def first_draw(draws: dict[str, NDArray]) -> Draw:
-    """What chance does at the first of the drawn samples, arrays (runs, n); a first reading is never lost."""
+def first_draw(draws: dict[str, NDArray]) -> NoiseSample:
+    """Return the noise at the first of the drawn samples, arrays (runs, n); a first reading is never lost."""
     noise = draws.get("noise")
-    return Draw() if noise is None else Draw(noise[:, 0, 0], noise[:, 0, 1])
+    return NoiseSample() if noise is None else NoiseSample(noise[:, 0, 0], noise[:, 0, 1])
 
 
 class Instruments:
@@ -158,7 +158,7 @@ class Instruments:
     def __init__(self, sensors: Sensors, period: float, samples: int, n: int, seed: Any) -> None:
         self.kind, self.period = Sensing.of(sensors), period
         self.resolution = sensors.resolutions(n)
-        self._draws = Chance(sensors, n, 1, seed).draws(samples + 1)  # one at the end of the run
+        self._draws = NoiseGenerator(sensors, n, 1, seed).draws(samples + 1)  # one at the end of the run
         self._memory: dict[str, Any] | None = None
         self._at = 0
 
@@ -166,11 +166,11 @@ class Instruments:
         """Positions and velocities (n,) as measured at the next sample."""
         kind, k, truth = self.kind, self._at, (q, qd)
         if self._memory is None:
-            draw = Draw(*(np.ravel(x) for x in first_draw(self._draws)))
+            draw = NoiseSample(*(np.ravel(x) for x in first_draw(self._draws)))
             self._memory = first_memory(kind, truth, draw, self.resolution, self.period)
         noise = self._draws["noise"][0, k] if kind.noisy else (0.0, 0.0)
         lost = self._draws["lost"][0, k, 0] if kind.lossy else 0.0
-        draw = Draw(noise[0], noise[1], lost)
+        draw = NoiseSample(noise[0], noise[1], lost)
         q, qd, self._memory = reading(kind, self._memory, truth, draw, self.resolution, self.period)
         self._at += 1
         return q, qd

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import as_floats
 from armdyn.errors import ShapeError, quote
 from armdyn.simulation.readings import Readings
-from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Chance, Instruments, stream
+from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Instruments, NoiseGenerator, stream
 
 if TYPE_CHECKING:
     from armdyn.simulation.result import SimulationResult
@@ -102,7 +102,7 @@ class Sensors:
         instruments = Instruments(self, period, len(run.t), run.n, seed)
         readings = [instruments.read(*truth) for truth in zip(*run.at_encoders, strict=True)]
         q, qd = (np.array([row[k] for row in readings]).reshape(run.q.shape) for k in range(2))
-        arrived = 1 - Chance(self, run.n, 1, seed).losses(len(run.t))[0]
+        arrived = 1 - NoiseGenerator(self, run.n, 1, seed).losses(len(run.t))[0]
         return self.logged(Readings(run.t, q, qd, run.tau, arrived), run.q, seed)
 
     def logged(self, readings: Readings, q: NDArray, seed: int) -> Readings:
@@ -111,7 +111,7 @@ class Sensors:
 
 
 class Logger:
-    """What chance does to the logs of some runs, rows after rows: the same, however many come at once."""
+    """Effect of chance on the logs of some runs, rows after rows: the same, however many come at once."""
 
     def __init__(self, sensors: Sensors, runs: int, seed: int) -> None:
         self.sensors = sensors

@@ -12,16 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynWarning, SimulationError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.batch import run_batch
-from armdyn.simulation.loop.plan import Plan, Settings, make_plan
+from armdyn.simulation.loop.plan import Plan, SimulationSettings, make_plan
 from armdyn.simulation.loop.programs import MEASURED, OUTPUTS
 from armdyn.simulation.loop.progress import report_progress
 from armdyn.simulation.loop.python_loop import run_python
-from armdyn.simulation.loop.record import Record
+from armdyn.simulation.loop.record import RunRecord
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.result import SimulationResult
-from armdyn.simulation.sensing import Chance
+from armdyn.simulation.sensing import NoiseGenerator
 from armdyn.simulation.sensors import Logger, Sensors
 
 MOST_NUMBERS = 200_000  # positions of a run that readings, files and metrics are made of in less than a second
@@ -118,7 +118,7 @@ def simulate(
     ArmdynWarning
         If a run diverges (time and joint are named; the run ends there), is interrupted, or is likely to diverge.
     """
-    settings = Settings(
+    settings = SimulationSettings(
         duration, rate, q0, qd0, substeps, delay, tolerance, solver, sensors, seed, every, hold, native, check, threads,
         name,
     )  # fmt: skip
@@ -151,14 +151,14 @@ def run_plan(
 
 def _run(
     plan: Plan, progress: Callable[[float], None] | bool | None, keep: Callable[[SimulationResult], None] | None
-) -> Record:
-    """What the plan gives, with sentences about runs that ended early."""
+) -> RunRecord:
+    """Return the result of the plan, with sentences about runs that ended early."""
     clock, arm = plan.schedule.clock, plan.schedule.plant.arm
     run = run_batch if plan.compiled else run_python
-    measuring, done = None if keep is None else Measuring(plan), 0
+    measuring, done = None if keep is None else SensorModel(plan), 0
 
-    def hand_on(record: Record) -> None:
-        """What came since the last time."""
+    def hand_on(record: RunRecord) -> None:
+        """Pass on what came since the last time."""
         nonlocal done
         if keep is not None and record.rows > done:
             keep(_result(plan, record, slice(done, record.rows), measuring))
@@ -167,7 +167,7 @@ def _run(
     try:
         with report_progress(progress, plan.settings.name) as tell:
 
-            def look(step: int, record: Record) -> None:
+            def look(step: int, record: RunRecord) -> None:
                 hand_on(record)
                 tell(step / clock.steps)
 
@@ -182,16 +182,16 @@ def _run(
     return record
 
 
-def _finish(plan: Plan, record: Record, measure: bool = True) -> SimulationResult:
+def _finish(plan: Plan, record: RunRecord, measure: bool = True) -> SimulationResult:
     """The record with its times and reference, cut where it ends."""
     rows = record.rows
     record.forget_after_divergence()
     if not record.complete and (record.diverged_step >= 0).all():
         rows = min(rows, int(record.good_rows.max()))
-    return _result(plan, record, slice(0, rows), Measuring(plan) if measure else None)
+    return _result(plan, record, slice(0, rows), SensorModel(plan) if measure else None)
 
 
-def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None) -> SimulationResult:
+def _result(plan: Plan, record: RunRecord, rows: slice, measuring: SensorModel | None) -> SimulationResult:
     """Some rows of a record."""
     schedule, batch, every = plan.schedule, plan.batch, plan.settings.every
     t = np.arange(rows.start, rows.stop) * (every * schedule.clock.period)
@@ -223,17 +223,17 @@ def _result(plan: Plan, record: Record, rows: slice, measuring: Measuring | None
     )
 
 
-class Measuring:
-    """What instruments show of a run, rows after rows."""
+class SensorModel:
+    """Readings of instruments during a run, rows after rows."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, sensors, settings = plan, plan.settings.sensors, plan.settings
         lanes, n = plan.q0.shape
-        self.chance = None if sensors is None else Chance(sensors, n, lanes, settings.seed)
+        self.chance = None if sensors is None else NoiseGenerator(sensors, n, lanes, settings.seed)
         self.logger = None if sensors is None else Logger(sensors, lanes, settings.seed or 0)
 
     def readings(self, t: NDArray, arrays: dict[str, NDArray]) -> Readings | None:
-        """Of the next rows; None without instruments."""
+        """Return the readings of the next rows; None without instruments."""
         if self.chance is None or self.logger is None:
             return None
         every = self.plan.settings.every

@@ -27,7 +27,7 @@ TENSOR_ROWS, TENSOR_COLUMNS = (0, 0, 1, 0, 1, 2), (0, 1, 1, 2, 2, 2)
 
 
 def entries(i: int) -> slice:
-    """Where the ten parameters of link i stand in an arm's theta."""
+    """Return the place of the ten parameters of link i in an arm's theta."""
     return slice(SIZE * i, SIZE * (i + 1))
 
 
@@ -62,7 +62,7 @@ class Inertia(Frozen):
 
     @classmethod
     def from_com(cls, mass: ArrayLike, com: ArrayLike = (0, 0, 0), tensor: ArrayLike | None = None) -> Inertia:
-        """From mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
+        """Build it from mass, centre of mass and the tensor (3, 3) about the centre; no tensor means a point mass."""
         m, c = _numbers(mass, (), "a mass"), _numbers(com, (3,), "a centre of mass")
         I_com = np.zeros((3, 3)) if tensor is None else _numbers(tensor, (3, 3), "a tensor")
         with np.errstate(over="ignore", invalid="ignore"):  # from_tensor rejects what overflows
@@ -70,7 +70,7 @@ class Inertia(Frozen):
 
     @classmethod
     def from_tensor(cls, mass: ArrayLike, first: ArrayLike, tensor: ArrayLike) -> Inertia:
-        """From mass, first moments `m c` and the tensor (3, 3) about the frame's origin."""
+        """Build it from mass, first moments `m c` and the tensor (3, 3) about the frame's origin."""
         theta = np.empty(SIZE)
         theta[MASS] = _numbers(mass, (), "a mass")
         theta[FIRST] = _numbers(first, (3,), "first moments")
@@ -121,7 +121,7 @@ class Inertia(Frozen):
         return Inertia(self.theta + other.theta)
 
     def __sub__(self, other: Inertia) -> Inertia:
-        """What is left when a part described in the same frame is taken away."""
+        """Return what is left when a part described in the same frame is taken away."""
         return Inertia(self.theta - other.theta)
 
     def moved(self, T_AB: NDArray) -> Inertia:
@@ -145,7 +145,7 @@ class Inertia(Frozen):
         return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
 
     def problems(self, triangle: float = CONSISTENCY_SLACK) -> list[str]:
-        """What is physically impossible about these parameters; empty for a physically consistent body.
+        """List what is physically impossible about these parameters; empty for a physically consistent body.
 
         `triangle` is how far the largest principal moment may exceed the others' sum, relative to itself.
         """

@@ -13,9 +13,9 @@ from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.studio.drawing.camera import first_view
-from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import Visuals
-from armdyn.studio.state import ArmState, State
+from armdyn.studio.state import ArmState, StudioState
 from armdyn.studio.tab import Tab
 from armdyn.studio.uploads import bound_uploads
 
@@ -57,8 +57,8 @@ class Studio:
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")  # of arms that are uploaded
         self._lock = threading.Lock()
         self._closed = False
-        subject = Subject(arm, word or arm.name, visuals)
-        self._next: tuple[Subject, Arm | State] = (subject, arm)  # what the next tab begins with
+        subject = DrawnArm(arm, word or arm.name, visuals)
+        self._next: tuple[DrawnArm, Arm | StudioState] = (subject, arm)  # what the next tab begins with
         server.gui.configure_theme(brand_color=BRAND_COLOR, show_logo=False, show_share_button=False)
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()

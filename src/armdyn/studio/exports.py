@@ -20,7 +20,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
-from armdyn.studio.motion import Motion
+from armdyn.studio.motion import PlayedMotion
 from armdyn.trace.printers.c_code import c_code
 from armdyn.trace.printers.c_print import identifier
 from armdyn.trajectory.excitation.excite import Excitation
@@ -71,8 +71,8 @@ def c_file(arm: Arm) -> Download:
     return Download(f"{name}_c.zip", stream.getvalue())
 
 
-def csv_file(motion: Motion | None) -> Download:
-    """What plays, as a log."""
+def csv_file(motion: PlayedMotion | None) -> Download:
+    """Return the motion that plays, as a log."""
     if motion is None:
         raise ArmdynError("studio: nothing plays yet; load a log, run a comparison or design a motion first")
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())

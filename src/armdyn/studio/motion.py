@@ -32,7 +32,7 @@ class Moment:
 
 
 @dataclass(frozen=True, eq=False)
-class Motion:
+class PlayedMotion:
     """Samples of a motion over time; torques where there are any."""
 
     name: str
@@ -78,14 +78,14 @@ def predicted_torque(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray) -> NDArray
         return None
 
 
-def from_trajectory(name: str, trajectory: Trajectory, arm: Arm) -> Motion:
+def from_trajectory(name: str, trajectory: Trajectory, arm: Arm) -> PlayedMotion:
     """A designed motion with the torques it needs."""
     t = np.linspace(0.0, trajectory.duration, max(int(trajectory.duration * PLAYED_RATE_HZ) + 1, 2))
     q, qd, qdd = (np.asarray(x, float) for x in trajectory(t))
-    return Motion(name, t, q, qd, qdd, predicted=predicted_torque(arm, q, qd, qdd))
+    return PlayedMotion(name, t, q, qd, qdd, predicted=predicted_torque(arm, q, qd, qdd))
 
 
-def from_log(log: Log, arm: Arm, described: Arm | None = None) -> Motion:
+def from_log(log: Log, arm: Arm, described: Arm | None = None) -> PlayedMotion:
     """A log's motion, smoothed as identification does it, with measured torques and those of one or two models."""
     if log.n != arm.n:
         raise ArmdynError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
@@ -106,11 +106,11 @@ def from_log(log: Log, arm: Arm, described: Arm | None = None) -> Motion:
             return None
 
     measured = np.concatenate([s.tau for s in log.stretches])
-    return Motion(log.name, t - t[0], q, qd, qdd, measured, torque(arm), torque(described))
+    return PlayedMotion(log.name, t - t[0], q, qd, qdd, measured, torque(arm), torque(described))
 
 
-def from_run(result: SimulationResult, arm: Arm) -> Motion:
+def from_run(result: SimulationResult, arm: Arm) -> PlayedMotion:
     """A simulated run; the drives' torques count as measured, those of `arm` as predicted."""
     qdd = np.gradient(result.qd, result.t, axis=0)
     predicted = predicted_torque(arm, result.q, result.qd, qdd)
-    return Motion(result.name, result.t - result.t[0], result.q, result.qd, qdd, result.tau, predicted)
+    return PlayedMotion(result.name, result.t - result.t[0], result.q, result.qd, qdd, result.tau, predicted)

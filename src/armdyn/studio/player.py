@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.studio.motion import Motion
+from armdyn.studio.motion import PlayedMotion
 from armdyn.studio.state import ArmState
 
 FRAME_S = 1 / 30  # [s]
@@ -31,11 +31,11 @@ class Player:
         return self._playing.is_set()
 
     @property
-    def motion(self) -> Motion | None:
-        """What can be played."""
+    def motion(self) -> PlayedMotion | None:
+        """Motion that can be played."""
         return self.state.now.motion
 
-    def load(self, motion: Motion, **fields: Any) -> None:
+    def load(self, motion: PlayedMotion, **fields: Any) -> None:
         """Take another motion, and show its start; other fields of the state may change with it."""
         self.pause()
         self.time = 0.0

@@ -20,7 +20,7 @@ ROLES = {"t": "Time", "q": "Positions", "qd": "Velocities", "tau": "Torques"}
 
 @dataclass(frozen=True)
 class Reading:
-    """What the columns of a file mean; empty texts leave it to the names."""
+    """Meaning of the columns of a file; empty texts leave it to the names."""
 
     angle: str = next(iter(ANGLES))  # one of ANGLES
     gear_ratio: str = ""  # motor turns a joint turn, one number or n
@@ -74,7 +74,7 @@ def columns_of(path: Path, arm: Arm) -> tuple[str, ...]:
 
 
 def _without(path: Path, work: Callable[[], Any]) -> Any:
-    """What `work` gives; in its errors the file has its name alone."""
+    """Return the result of `work`; in its errors the file has its name alone."""
     try:
         return work()
     except ArmdynError as error:

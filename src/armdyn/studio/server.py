@@ -67,7 +67,7 @@ def stop_server(server: ViserServer) -> None:
 
 
 def address(server: ViserServer, host: str) -> str:
-    """Where a browser on this machine finds the page."""
+    """Return where a browser on this machine finds the page."""
     name = LOOPBACK if host in ("0.0.0.0", "::", "") else host
     return f"http://{f'[{name}]' if ':' in name else name}:{server.get_port()}"
 

@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import HalfSpace, Obstacle, mounting_plane
-from armdyn.studio.motion import Moment, Motion
+from armdyn.studio.motion import Moment, PlayedMotion
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.result import Fit
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class StudioState:
     """Everything that one tab shows."""
 
     described: Arm  # as its source has it
@@ -34,7 +34,7 @@ class State:
     payload: float = 0.0  # at the tip [kg]
     floor: float | None = None  # height of the mounting plane along z, where a person gave it [m]
     obstacles: tuple[Obstacle, ...] = ()
-    motion: Motion | None = None  # that can be played
+    motion: PlayedMotion | None = None  # that can be played
     log: Log | None = None
     fit: Fit | None = None
     excitation: Excitation | None = None
@@ -62,7 +62,7 @@ class State:
 
     @cached_property
     def plane(self) -> HalfSpace | None:
-        """What the arm is mounted on: as given, or as described; None where nothing says it."""
+        """Plane that the arm is mounted on: as given, or as described; None where nothing says it."""
         return mounting_plane(self.described, self.floor)
 
 
@@ -71,13 +71,13 @@ def _with_payload(arm: Arm, payload: float) -> Arm:
     return arm.with_payload(payload)
 
 
-def first_state(arm: Arm) -> State:
+def first_state(arm: Arm) -> StudioState:
     """An arm as described, at rest."""
     still = np.zeros(arm.n)
-    return State(arm, arm, Moment(rest_posture(arm), still, still))
+    return StudioState(arm, arm, Moment(rest_posture(arm), still, still))
 
 
-Listener = Callable[[State], None]
+Listener = Callable[[StudioState], None]
 
 
 class ArmState:
@@ -86,14 +86,14 @@ class ArmState:
     Safe to use from several threads; listeners are called one change at a time.
     """
 
-    def __init__(self, start: Arm | State) -> None:
-        self._now = start if isinstance(start, State) else first_state(start)
+    def __init__(self, start: Arm | StudioState) -> None:
+        self._now = start if isinstance(start, StudioState) else first_state(start)
         self._lock = threading.RLock()
         self._listeners: list[Listener] = []
 
     @property
-    def now(self) -> State:
-        """What is shown now."""
+    def now(self) -> StudioState:
+        """State that is shown now."""
         return self._now
 
     @property
@@ -148,7 +148,7 @@ class ArmState:
 
 
 def rest_posture(arm: Arm) -> NDArray:
-    """Where the arm begins: zero where that is allowed, else the middle of the range."""
+    """Return where the arm begins: zero where that is allowed, else the middle of the range."""
     lower, upper = slider_range(arm)
     return np.where((lower <= 0) & (upper >= 0), 0.0, (lower + upper) / 2)
 

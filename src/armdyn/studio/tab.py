@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from armdyn.model.arm import Arm
 from armdyn.studio.drawing.scene import ArmScene
-from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.page import Page
 from armdyn.studio.panels.arm import ArmPanel
 from armdyn.studio.panels.around import AroundPanel
@@ -25,7 +25,7 @@ from armdyn.studio.panels.tip import TipHandle, TipReadout
 from armdyn.studio.panels.torque import TorquePanel
 from armdyn.studio.panels.view import ViewPanel
 from armdyn.studio.player import Player
-from armdyn.studio.state import ArmState, State
+from armdyn.studio.state import ArmState, StudioState
 
 if TYPE_CHECKING:
     from viser import ClientHandle
@@ -37,13 +37,13 @@ class Tab:
     """The panels of one client; `show` builds them anew for another arm."""
 
     def __init__(
-        self, client: ClientHandle, subject: Subject, start: Arm | State, uploads: Path, local: bool = True
+        self, client: ClientHandle, subject: DrawnArm, start: Arm | StudioState, uploads: Path, local: bool = True
     ) -> None:
         self.client, self._uploads, self._local = client, uploads, local
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
         self._build(subject, start)
 
-    def show(self, subject: Subject) -> None:
+    def show(self, subject: DrawnArm) -> None:
         """Go on with another arm, as described."""
         self.page.close()
         self.client.gui.reset()
@@ -57,10 +57,10 @@ class Tab:
 
     @property
     def state(self) -> ArmState:
-        """What it shows."""
+        """State that it shows."""
         return self.page.state
 
-    def _build(self, subject: Subject, start: Arm | State) -> None:
+    def _build(self, subject: DrawnArm, start: Arm | StudioState) -> None:
         state = ArmState(start)
         self.subject = subject
         self.page = Page(self.client, state, Player(state), Path(self._folder.name), self._uploads, self._local)
@@ -70,7 +70,7 @@ class Tab:
             self._right()
 
     def _left(self) -> None:
-        """What is true at this moment: tip, torques, time."""
+        """Build the panels of what is true at this moment: tip, torques, time."""
         gui, page = self.page.gui, self.page
         panel = gui.add_panel()
         panel.dock_left()
@@ -84,7 +84,7 @@ class Tab:
                 self.player = PlayerPanel(page)
 
     def _right(self) -> None:
-        """What can be done, a tab each."""
+        """Build the panels of what can be done, a tab each."""
         tabs, gui, page = self.page.gui.add_tab_group(), self.page.gui, self.page
         with tabs.add_tab("Pose"):
             with gui.add_folder("Joints"):

@@ -62,7 +62,7 @@ class _Cluster:
 
     @property
     def threads(self) -> int:
-        """How many parts are computed at a time, as of late; waits for a first worker."""
+        """Number of parts that are computed at a time, as of late; waits for a first worker."""
         if not self._threads or time.monotonic() - self._looked > LOOK_SECONDS:
             self._look()
         return self._threads

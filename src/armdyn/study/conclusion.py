@@ -31,7 +31,7 @@ class Proportion(NamedTuple):
 
 
 def proportion(good: NDArray) -> Proportion:
-    """Of which part of the cases something holds."""
+    """Return the part of the cases for which something holds."""
     from scipy.stats import binomtest
 
     low, high = binomtest(int(good.sum()), len(good)).proportion_ci(method="wilson")
@@ -57,7 +57,7 @@ def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged
 
 
 def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:
-    """Of two means, and its 95 % half-width; of the same cases one by one."""
+    """Return the difference of two means, and its 95 % half-width; of the same cases one by one."""
     if paired:
         d = a - b
         return float(d.mean()), float(STD_OF_95_PERCENT * d.std() / np.sqrt(len(d)))
@@ -72,7 +72,7 @@ def _same_cases(columns: Columns, groups: Groups, parameters: Sequence[str]) -> 
 
 
 def _by_metric(columns: Columns, groups: Groups, judged: Mapping[str, str]) -> str:
-    """Which group is best by the first metric, where success does not tell."""
+    """Return which group is best by the first metric, where success does not tell."""
     if not judged:
         return ""
     name, better = next(iter(judged.items()))

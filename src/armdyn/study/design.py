@@ -24,10 +24,10 @@ from armdyn.simulation.result import SimulationResult
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
 from armdyn.study.labels import label, unit, words
-from armdyn.study.sampling import Samples, read_samples
+from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Section, Summary, case_summary
-from armdyn.study.table import StudyError, Table
+from armdyn.study.table import StudyError, StudyTable
 from armdyn.study.variants import parameter_names, vary
 from armdyn.trace import backend
 from armdyn.trajectory.protocol import JointMotion
@@ -74,7 +74,7 @@ class Design(Study):
 
     candidates: Mapping[str, Arm]
     task: Task
-    samples: Samples
+    samples: ParameterSamples
     rank_by: str
 
     @cached_property
@@ -187,7 +187,7 @@ def _reach(arm: Arm) -> float:
 # -- the file -----------------------------------------------------------------------------------------------------
 
 
-def read(document: Table, head: Head) -> Design:
+def read(document: StudyTable, head: Head) -> Design:
     """A design study from its document."""
     words = document.texts("arms")
     candidates = {word: head.arm(word) for word in words}
@@ -206,7 +206,7 @@ def read(document: Table, head: Head) -> Design:
     )  # fmt: skip
 
 
-def _task(table: Table) -> Task:
+def _task(table: StudyTable) -> Task:
     rpy = table.numbers("rpy", 3) if table.has("rpy") else None
     task = Task(table.numbers("start", 3), table.numbers("end", 3), rpy, table.number("duration", low=0.0, above=True))
     if task.start == task.end:
@@ -215,7 +215,7 @@ def _task(table: Table) -> Task:
     return task
 
 
-def _check_positive(samples: Samples, where: str) -> None:
+def _check_positive(samples: ParameterSamples, where: str) -> None:
     """Lengths and masses as factors must be positive, payloads not negative, and nothing astronomic."""
     for name, law in samples.distributions.items():
         lowest = law.lowest

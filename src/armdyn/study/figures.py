@@ -17,7 +17,7 @@ FEWEST_IN_CELL, MOST_CELLS = 4, 32
 
 
 def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
-    """Where in the plane of the two parameters that matter most a group succeeds; a curve over one parameter."""
+    """Draw where in the plane of the two parameters that matter most a group succeeds; a curve over one parameter."""
     import matplotlib.pyplot as plt
 
     listed = groups[:MOST_GROUPS]
@@ -65,7 +65,7 @@ def _map(axis: Any, x: NDArray, y: NDArray, good: NDArray) -> Any:
 
 
 def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
-    """Which part of the cases stays below which value, a panel per metric and a curve per group."""
+    """Draw which part of the cases stays below which value, a panel per metric and a curve per group."""
     import matplotlib.pyplot as plt
 
     metrics = [name for name in metrics if np.isfinite(columns[name]).any()] or metrics[:1]

@@ -18,7 +18,7 @@ from armdyn.identification.identify import identify
 from armdyn.model.arm import Arm
 from armdyn.study.spec import Columns, Head, Study
 from armdyn.study.summary import Section, Summary
-from armdyn.study.table import StudyError, Table
+from armdyn.study.table import StudyError, StudyTable
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_STD = 3.5
@@ -88,7 +88,7 @@ class Fleet(Study):
         sections = [
             Section("Outliers", Outlier._fields, [item.texts for item in strange]),
             Section("Robots", heads, robots),
-            Section("Parameters of the fleet (SI)", Usual._fields, [item.texts for item in usual]),
+            Section("Parameters of the fleet (SI)", FleetStatistic._fields, [item.texts for item in usual]),
         ]
         odd = [name for name, count in counts.items() if count]
         conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
@@ -112,7 +112,7 @@ def _parameters(fit: Fit) -> list[tuple[str, float, float, str]]:
     ]
 
 
-class Usual(NamedTuple):
+class FleetStatistic(NamedTuple):
     """One parameter over all robots of a kind."""
 
     arm: str
@@ -142,7 +142,7 @@ class Outlier(NamedTuple):
         return (self.robot, self.parameter, f"{self.value:.4g}", f"{self.median:.4g}", f"{self.deviation:+.1f}")
 
 
-def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
+def fleet_table(columns: Columns) -> tuple[list[FleetStatistic], list[Outlier]]:
     """Median and spread of every parameter, and the robots beyond; the strangest first.
 
     An outlier lies `OUTLIER_STD` robust standard deviations from the median of its kind, and more than two of its own
@@ -160,7 +160,7 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
             continue
         median = float(np.median(values[known]))
         spread = float(median_abs_deviation(values[known], scale="normal"))
-        usual.append(Usual(arm, parameter, median, spread, int(known.sum())))
+        usual.append(FleetStatistic(arm, parameter, median, spread, int(known.sum())))
         if known.sum() < FEWEST_ROBOTS:
             continue
         std = np.where(np.isnan(stds), 0.0, stds)
@@ -174,7 +174,7 @@ def fleet_table(columns: Columns) -> tuple[list[Usual], list[Outlier]]:
 # -- the file -----------------------------------------------------------------------------------------------------
 
 
-def read(document: Table, head: Head) -> Fleet:
+def read(document: StudyTable, head: Head) -> Fleet:
     """A fleet from its document: [[robots]] one by one, or `logs`, a pattern of which every file is a robot."""
     word = document.text("arm")
     if document.has("logs"):
@@ -204,13 +204,13 @@ def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
     return tuple(Robot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)
 
 
-def _robot(table: Table, word: str) -> Robot:
+def _robot(table: StudyTable, word: str) -> Robot:
     robot = Robot(table.text("name"), table.text("arm", word), table.texts("logs"))
     table.done()
     return robot
 
 
-def _options(table: Table) -> dict[str, Any]:
+def _options(table: StudyTable) -> dict[str, Any]:
     options: dict[str, Any] = {
         "terms": table.choice("terms", ("full", "gravity"), "full"),
         "friction": table.choice("friction", ("auto", "simple"), "auto"),

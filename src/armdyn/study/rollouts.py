@@ -28,10 +28,10 @@ from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.inertia import point_masses
 from armdyn.study.gains import gain_names, scale_gain
-from armdyn.study.sampling import Samples, read_samples
+from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Summary, case_summary
-from armdyn.study.table import StudyError, Table
+from armdyn.study.table import StudyError, StudyTable
 from armdyn.trajectory.point_to_point import point_to_point
 from armdyn.trajectory.protocol import Trajectory
 from armdyn.trajectory.spline import read_trajectory
@@ -56,8 +56,8 @@ DESIGN_POINTS = 400  # of a reference, from which designs take their gains
 
 
 @dataclass(frozen=True)
-class Timing:
-    """How runs are computed."""
+class RunTiming:
+    """Rate, steps and duration of runs."""
 
     rate: float  # [Hz]
     duration: float  # [s]
@@ -72,10 +72,10 @@ class Rollouts(Study):
 
     lanes: ClassVar[int] = 64  # enough for the kernel, few enough for the processor's cache
     arm: Arm
-    timing: Timing
+    timing: RunTiming
     laws: Mapping[tuple[str, str], Law]  # by controller and reference
     references: Mapping[str, Trajectory]
-    samples: Samples
+    samples: ParameterSamples
     sensors: Sensors | None
 
     @cached_property
@@ -84,7 +84,7 @@ class Rollouts(Study):
 
     @cached_property
     def _load(self) -> NDArray:
-        """From ten parameters of a load at the tip to those of the arm, (10 n, 10)."""
+        """Map from ten parameters of a load at the tip to those of the arm, (10 n, 10)."""
         return unknown_payload(self.arm).S
 
     @cached_property
@@ -218,7 +218,7 @@ def _judge(result: SimulationResult) -> Columns:
 # -- the file ---------------------------------------------------------------------------------------------------
 
 
-def read(document: Table, head: Head) -> Rollouts:
+def read(document: StudyTable, head: Head) -> Rollouts:
     """A study of rollouts from its document."""
     arm = head.arm(document.text("arm"))
     timing = _timing(document.table("run"))
@@ -254,7 +254,7 @@ def _parameters(arm: Arm, gains: list[str]) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _reject_negative(samples: Samples, where: str) -> None:
+def _reject_negative(samples: ParameterSamples, where: str) -> None:
     """Masses, factors and times cannot be negative."""
     for name, law in samples.distributions.items():
         free = name.startswith(("start.", "payload."))
@@ -262,8 +262,8 @@ def _reject_negative(samples: Samples, where: str) -> None:
             raise StudyError(f"{where}: parameters: {name}: expected values >= 0, got down to {law.lowest:g}")
 
 
-def _timing(table: Table) -> Timing:
-    timing = Timing(
+def _timing(table: StudyTable) -> RunTiming:
+    timing = RunTiming(
         table.number("rate", 1000.0, low=0.0, above=True),
         table.number("duration", low=0.0, above=True),
         table.whole("substeps", 1, low=1) if table.has("substeps") else None,
@@ -280,7 +280,7 @@ def _timing(table: Table) -> Timing:
     return timing
 
 
-def _sensors(table: Table) -> Sensors | None:
+def _sensors(table: StudyTable) -> Sensors | None:
     """Instruments between arm and controllers, alike in all joints; none without the table."""
     numbers = {name: table.number(name, 0.0, low=0.0) for name in ("resolution", "q_noise", "qd_noise", "lost")}
     delay, difference = table.whole("delay", 0), table.flag("difference")
@@ -288,15 +288,15 @@ def _sensors(table: Table) -> Sensors | None:
     return Sensors(**numbers, delay=delay, difference=difference) if table.data else None
 
 
-def _metrics(document: Table) -> dict[str, str]:
+def _metrics(document: StudyTable) -> dict[str, str]:
     if not document.has("metrics"):
         return METRICS
     names = document.texts("metrics")
-    Table(dict.fromkeys(names), document.where).keys_of(tuple(METRICS), "metric")
+    StudyTable(dict.fromkeys(names), document.where).keys_of(tuple(METRICS), "metric")
     return {name: METRICS[name] for name in names}
 
 
-def _reference(table: Table, arm: Arm, timing: Timing, head: Head, files: list[str]) -> tuple[str, Trajectory]:
+def _reference(table: StudyTable, arm: Arm, timing: RunTiming, head: Head, files: list[str]) -> tuple[str, Trajectory]:
     """A reference and its name; files it rests on are added to `files`."""
     kind = table.choice("kind", REFERENCES, "sway")
     name = table.text("name", kind)
@@ -317,7 +317,7 @@ def _reference(table: Table, arm: Arm, timing: Timing, head: Head, files: list[s
 
 
 def _laws(
-    document: Table, arm: Arm, references: Mapping[str, Trajectory], timing: Timing
+    document: StudyTable, arm: Arm, references: Mapping[str, Trajectory], timing: RunTiming
 ) -> dict[tuple[str, str], Law]:
     """Every controller designed for every reference."""
     tables = document.tables("references")

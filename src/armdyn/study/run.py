@@ -28,8 +28,8 @@ KEPT_BYTES, MMAP_BYTES = 2**28, 2**25
 Done = tuple[int, Columns]
 
 
-class Progress(NamedTuple):
-    """How far a study is."""
+class StudyProgress(NamedTuple):
+    """State of a study that runs."""
 
     done: int  # cases stored, those of earlier runs included
     total: int
@@ -54,7 +54,7 @@ def run_study(
     resume: bool = False,
     workers: int = 1,
     dask: str | None = None,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[StudyProgress], None] | None = None,
 ) -> Columns:
     """Compute a study into a folder.
 
@@ -85,7 +85,7 @@ def run_study(
 
         def tell() -> None:
             if progress is not None:
-                progress(Progress(store.done, study.count, store.done - before, time.monotonic() - start))
+                progress(StudyProgress(store.done, study.count, store.done - before, time.monotonic() - start))
 
         tell()
         for number, columns in _compute(study, store.missing, workers or os.cpu_count() or 1, dask):

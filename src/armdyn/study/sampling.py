@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.study.table import StudyError, Table
+from armdyn.study.table import StudyError, StudyTable
 
 METHODS = ("grid", "latin", "sobol")
 DISTRIBUTIONS = ("uniform", "log-uniform", "normal")
@@ -21,7 +21,7 @@ LARGEST_DEVIATION_STD = 4.0
 
 @dataclass(frozen=True)
 class Distribution:
-    """What one parameter may be: a list of values, or a law between two bounds."""
+    """Values that one parameter may take: a list, or a law between two bounds."""
 
     values: tuple[float, ...] = ()
     kind: str = "uniform"
@@ -59,8 +59,8 @@ class Distribution:
 
 
 @dataclass(frozen=True)
-class Samples:
-    """Which combinations of parameters a study looks at; the same seed gives the same ones."""
+class ParameterSamples:
+    """Combinations of parameters that a study looks at; the same seed gives the same ones."""
 
     method: str
     count: int
@@ -69,7 +69,7 @@ class Samples:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the parameters."""
+        """Names of the parameters."""
         return tuple(self.distributions)
 
     def table(self) -> NDArray:
@@ -93,7 +93,7 @@ class Samples:
             return engine.random(self.count)
 
 
-def read_samples(document: Table, known: tuple[str, ...], seed: int) -> Samples:
+def read_samples(document: StudyTable, known: tuple[str, ...], seed: int) -> ParameterSamples:
     """The tables [samples] and [parameters]; `known` are names that mean something to the study."""
     table, parameters = document.table("samples"), document.table("parameters")
     laws = {}
@@ -109,10 +109,10 @@ def read_samples(document: Table, known: tuple[str, ...], seed: int) -> Samples:
         raise StudyError(f"{document.where}: parameters: expected at least one for the method '{method}'")
     if count > MOST_CASES:
         raise StudyError(f"{document.where}: samples: expected at most {MOST_CASES:,}, got {count:,}")
-    return Samples(method, count, seed, laws)
+    return ParameterSamples(method, count, seed, laws)
 
 
-def _distribution(table: Table, method: str) -> Distribution:
+def _distribution(table: StudyTable, method: str) -> Distribution:
     """One parameter's table."""
     if table.has("values"):
         law = Distribution(values=table.numbers("values"))

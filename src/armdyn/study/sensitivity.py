@@ -12,7 +12,7 @@ CASES_PER_BIN, MOST_BINS = 25, 24
 
 
 class Share(NamedTuple):
-    """What one factor does to one metric."""
+    """Effect of one factor on one metric."""
 
     factor: str
     share: float  # of the variance of the metric's ranks, explained by this factor alone, 0 to 1

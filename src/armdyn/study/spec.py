@@ -23,7 +23,7 @@ from armdyn.files import read_bytes, read_text
 from armdyn.model.arm import Arm
 from armdyn.model.named import named_arm
 from armdyn.model.toml_format import parse_toml
-from armdyn.study.table import StudyError, Table
+from armdyn.study.table import StudyError, StudyTable
 
 if TYPE_CHECKING:
     from armdyn.study.summary import Summary
@@ -39,7 +39,7 @@ MOST_PARTS = 200  # of a study: what a kill costs is then less than a hundredth 
 
 @dataclass(frozen=True)
 class Head:
-    """What all studies' files have in common."""
+    """Entries that all studies' files have in common."""
 
     name: str
     seed: int
@@ -49,7 +49,7 @@ class Head:
 
     @property
     def folder(self) -> Path:
-        """Where the file's relative paths begin."""
+        """Folder in which the file's relative paths begin."""
         return self.file.parent
 
     def arm(self, word: str) -> Arm:
@@ -57,7 +57,7 @@ class Head:
         return named_arm(word, folder=self.folder)
 
     def file_digest(self, name: str) -> str:
-        """Of the contents of a file named in the file."""
+        """Return the digest of a file named in the file."""
         return hashlib.sha256(read_bytes(self.folder / name, LARGEST_FILE_BYTES)).hexdigest()
 
 
@@ -86,7 +86,7 @@ class Study(ABC):
 
     @property
     def name(self) -> str:
-        """Of the study."""
+        """Name of the study."""
         return self.head.name
 
     @property
@@ -124,10 +124,10 @@ class Study(ABC):
 
     @abstractmethod
     def summary(self, columns: Columns) -> Summary:
-        """What all cases together say."""
+        """Summarise all cases together."""
 
     def command(self, number: int) -> str:
-        """What shows one case in full."""
+        """Return the command that shows one case in full."""
         return f"armdyn study {shlex.quote(str(self.head.file))} --case {number}"
 
     def require_case(self, number: int) -> None:
@@ -136,7 +136,7 @@ class Study(ABC):
             raise StudyError(f"study '{self.name}': there is no case {number}; expected 0 to {self.count - 1}")
 
     def successes(self, columns: Columns) -> NDArray:
-        """Which cases stay within all bounds."""
+        """Return which cases stay within all bounds."""
         good = np.ones(len(next(iter(columns.values()))), bool)
         for name, bound in self.bounds.items():
             good &= columns[name] >= bound if self.metrics[name] == "high" else columns[name] <= bound
@@ -153,7 +153,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     """
     path = Path(path)
     data = parse_toml(read_text(path), str(path))
-    document = Table(data, path.name)
+    document = StudyTable(data, path.name)
     kind = document.choice("kind", tuple(KINDS), "rollouts")
     try:
         plain = json.dumps(data, sort_keys=True, default=str)
@@ -177,7 +177,7 @@ def plain_name(name: str, where: str) -> str:
     return name
 
 
-def read_bounds(document: Table, metrics: Mapping[str, str]) -> dict[str, float]:
+def read_bounds(document: StudyTable, metrics: Mapping[str, str]) -> dict[str, float]:
     """The table [success]: metrics and what they must reach."""
     table = document.table("success")
     return {name: table.number(name) for name in table.keys_of(tuple(metrics), "metric")}

@@ -14,7 +14,7 @@ class StudyError(ArmdynError):
     """A study's file is not understood, or its results cannot be used."""
 
 
-class Table:
+class StudyTable:
     """A table of a study's file; `where` begins every complaint."""
 
     def __init__(self, data: Any, where: str) -> None:
@@ -107,16 +107,16 @@ class Table:
             self.reject(key, "every name once", value)
         return tuple(value)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> StudyTable:
         """A table inside; empty if it is not there."""
-        return Table(self.data[key] if self.has(key) else {}, f"{self.where}: {key}")
+        return StudyTable(self.data[key] if self.has(key) else {}, f"{self.where}: {key}")
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[StudyTable]:
         """The tables of an array, at least one."""
         value = self.get(key)
         if not isinstance(value, list) or not value:
             self.reject(key, f"one or more [[{key}]] tables", value)
-        return [Table(item, f"{self.where}: {key} {i}") for i, item in enumerate(value, start=1)]
+        return [StudyTable(item, f"{self.where}: {key} {i}") for i, item in enumerate(value, start=1)]
 
     def reject(self, key: str, expected: str, value: Any) -> None:
         """Complain of a value."""

@@ -21,7 +21,7 @@ from armdyn.trace.program import Program
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
     from armdyn.trace.llvm.compile import Form
-    from armdyn.trace.llvm.native import Loaded, Module
+    from armdyn.trace.llvm.native import LoadedKernel, Module
 
 # Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
 LARGEST_NATIVE = 60_000
@@ -70,7 +70,7 @@ def compile_program(
 
 
 def _graph(program: Program, shared: frozenset[str], form: Form) -> Graph | None:
-    """What is compiled, or None where it is too large for that."""
+    """Return the graph to compile, or None where it is too large for that."""
     from armdyn.trace.graphs.graph import graph_of
     from armdyn.trace.stages import staged_graph
 
@@ -81,10 +81,10 @@ def _graph(program: Program, shared: frozenset[str], form: Form) -> Graph | None
 
 
 @cache
-def trial() -> Loaded:
+def trial() -> LoadedKernel:
     """The tiny kernel that tests this machine, with the code that finds short ways; it stays in memory."""
     from armdyn.trace import cache as disk
-    from armdyn.trace.llvm.native import Loaded
+    from armdyn.trace.llvm.native import LoadedKernel
 
     with _lock:
         name = _digest("trial", frozenset())
@@ -94,7 +94,7 @@ def trial() -> Loaded:
 
             module = compile_trial()
             disk.write(name, module, disk.TRIAL)
-    return Loaded(module)
+    return LoadedKernel(module)
 
 
 @cache

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 def documentation(text: str | None) -> Documentation:
-    """What a docstring says; empty where there is none."""
+    """Parse a docstring; empty where there is none."""
     summary, sections = _sections(text)
     entries: dict[str, str] = {}
     for title in ("Parameters", "Returns"):

@@ -50,7 +50,7 @@ class Function:
     # -- short ways: none without native calls ---------------------------------------------------------
 
     def put(self, subject: int, bound: Any, dispatch: int) -> None:
-        """Let calls for a subject, given by its id, go to a bound call of `native.Loaded`."""
+        """Let calls for a subject, given by its id, go to a bound call of `native.LoadedKernel`."""
 
     def drop(self, subject: int) -> None:
         """Forget a subject's short way."""
@@ -64,7 +64,7 @@ class WithTable(Function):
         self._words = (ctypes.c_uint64 * (1 + WORDS * PLACES))(id(python))
 
     def put(self, subject: int, bound: Any, dispatch: int) -> None:
-        """Let calls for a subject, given by its id, go to a bound call of `native.Loaded`."""
+        """Let calls for a subject, given by its id, go to a bound call of `native.LoadedKernel`."""
         if not dispatch or not isinstance(bound, types.BuiltinFunctionType):  # else a Python function
             return
         block: Any = bound.__self__
@@ -80,7 +80,7 @@ class WithTable(Function):
 
 
 def _place(subject: int) -> int:
-    """Where the table has a subject: objects are 16 bytes apart or more."""
+    """Return the row of a subject in the table: objects are 16 bytes apart or more."""
     return 1 + WORDS * ((subject >> 4) % PLACES)
 
 
@@ -122,13 +122,13 @@ def native_calls() -> bool:
 
 
 def offset() -> int:
-    """Where in a function its two words are, the native code to call and its table [bytes]."""
+    """Return the place of a function's two words, the native code to call and its table [bytes]."""
     return WithTable.__basicsize__
 
 
 @cache
 def function_type() -> type[Function]:
-    """What traced functions are made of: `Function` where native calls are not known to work."""
+    """Return the type of traced functions: `Function` where native calls are not known to work."""
     if not native_calls():
         return Function
     make = ctypes.pythonapi.PyType_FromSpecWithBases

@@ -70,7 +70,7 @@ class NativeKernel:
         return self._loaded.bind(shared, fallback, collect, 2**62 if default_threads() == 1 else pays, pays)
 
     def threads_that_pay(self, samples: int) -> int:
-        """How many threads have enough to do."""
+        """Return the number of threads that have enough to do."""
         return int(samples * self.cost / THREAD_NS)
 
     def dropped(self) -> None:
@@ -170,7 +170,7 @@ def make_kernel(program: Callable[[], Program], shared: frozenset[str], key: str
     """A kernel for a program that is traced only if it must be; `key` None means: keyed by its graph."""
     if backend == "virtual":
         return VirtualKernel(program())
-    from armdyn.trace.llvm.native import Loaded
+    from armdyn.trace.llvm.native import LoadedKernel
 
-    code = compile_program(program, shared, key, "kernel", Loaded)
+    code = compile_program(program, shared, key, "kernel", LoadedKernel)
     return VirtualKernel(code) if isinstance(code, Program) else NativeKernel(code)

@@ -191,7 +191,7 @@ def _digest(subject: Subject, names: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-class Bound(Protocol[P, R]):
+class BoundFunction(Protocol[P, R]):
     """A traced function with its subject fixed, as type checkers see it: parameters and result of the formula."""
 
     @overload
@@ -204,7 +204,7 @@ class Bound(Protocol[P, R]):
 
 def kernel(
     function: TracedFunction[Concatenate[S, P], R], subject: S, fold: bool = False, **options: Any
-) -> Bound[P, R]:
+) -> BoundFunction[P, R]:
     """A callable bound to one arm, for hot loops.
 
     Parameters

@@ -94,5 +94,5 @@ def flatten(value: Any, port: Port) -> Any:
 
 
 def as_list(results: Any, outputs: Sequence[Any]) -> list[Any]:
-    """What a formula or a kernel returned as one entry an output."""
+    """Return what a formula or a kernel returned as one entry an output."""
     return list(results) if len(outputs) > 1 else [results]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 
-class Recent:
+class LRUCache:
     """Values by key, with room for `count` of them and for `size` bytes."""
 
     def __init__(self, count: int, size: int) -> None:
@@ -66,4 +66,4 @@ class Recent:
 
 # A loaded kernel takes about 60 kB and four mappings besides its code; Linux allows a process 65,530 mappings.
 KERNEL_OVERHEAD_BYTES = 60_000
-kernels = Recent(count=1024, size=256 * 2**20)
+kernels = LRUCache(count=1024, size=256 * 2**20)

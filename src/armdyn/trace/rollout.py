@@ -24,7 +24,7 @@ from armdyn.trace.kernel import thread_pool
 from armdyn.trace.program import Port, Program
 
 if TYPE_CHECKING:
-    from armdyn.trace.llvm.native import Code
+    from armdyn.trace.llvm.native import JitModule
 
 Rows = Mapping[str, NDArray]
 
@@ -32,7 +32,7 @@ Rows = Mapping[str, NDArray]
 class Rollout:
     """A program ready to run; make it with `make_rollout`."""
 
-    def __init__(self, code: Code | Program) -> None:
+    def __init__(self, code: JitModule | Program) -> None:
         self._program = code if isinstance(code, Program) else None
         ports = code if isinstance(code, Program) else code.module
         self.inputs, self.outputs = ports.inputs, ports.outputs
@@ -89,7 +89,7 @@ class Rollout:
 
     @staticmethod
     def _tables(arrays: list[NDArray]) -> tuple[NDArray, NDArray, NDArray]:
-        """Where each array starts, and its strides from rollout to rollout and from step to step."""
+        """Return where each array starts, and its strides from rollout to rollout and from step to step."""
         pointers = np.array([a.ctypes.data for a in arrays], np.int64)
         across = np.array([a.strides[0] if a.shape[0] > 1 else 0 for a in arrays], np.int64)
         along = np.array([a.strides[1] if a.shape[1] > 1 else 0 for a in arrays], np.int64)
@@ -151,6 +151,6 @@ def make_rollout(
     """
     if backend.current() == "virtual":
         return Rollout(program())
-    from armdyn.trace.llvm.native import Code
+    from armdyn.trace.llvm.native import JitModule
 
-    return Rollout(compile_program(program, shared, key, "single rollout" if single else "rollout", Code))
+    return Rollout(compile_program(program, shared, key, "single rollout" if single else "rollout", JitModule))

@@ -49,7 +49,9 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
 
 
 def data_of(annotation: Any) -> Data | None:
-    """What an annotation declares: `Annotated[Any, "n"]` or `Annotated[Any, Data("n", "...")]`, also `... | None`."""
+    """Return the declaration of an annotation: `Annotated[Any, "n"]` or `Annotated[Any, Data("n", "...")]`, also `... |
+    None`.
+    """
     for note in getattr(annotation, "__metadata__", ()):
         if isinstance(note, Data):
             return note

@@ -27,13 +27,13 @@ from armdyn.trace.program import Port, Program
 from armdyn.trace.shapes import text
 
 if TYPE_CHECKING:
-    from armdyn.trace.llvm.native import Code
+    from armdyn.trace.llvm.native import JitModule
     from armdyn.trace.traced import Subject, Traced, Variant
 
 OLDEST_JAX = (0, 8, 1)  # whose foreign function interface is as it is written for
 
 # What XLA calls by name, kept as long as the process: nothing says when XLA is done with it.
-_registered: dict[str, Code] = {}
+_registered: dict[str, JitModule] = {}
 
 
 def to_jax(function: Callable[..., Any], subject: Subject, **options: Any) -> Callable[..., Any]:
@@ -117,7 +117,7 @@ def _array(name: str, port: Port, value: Any, jax: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Static:
-    """Which inputs were differentiated; part of the structure for JAX, not of the numbers."""
+    """Inputs that were differentiated; part of the structure for JAX, not of the numbers."""
 
     wanted: tuple[int, ...]
     shapes: tuple[Any, ...]
@@ -163,7 +163,7 @@ class _Function:
         return jax.jit(differentiable)
 
     def _backward(self, residuals: tuple[Any, _Static], bars: Sequence[Any]) -> tuple[Any, ...]:
-        """From the sensitivities to the outputs to those to the inputs; None where nobody asks."""
+        """Return the sensitivities to the inputs for those to the outputs; None where nobody asks."""
         zero = _jax().custom_derivatives.SymbolicZero
         arrays, static = residuals
         seeds = tuple(k for k, bar in enumerate(bars) if not isinstance(bar, zero))
@@ -234,9 +234,9 @@ class _Function:
 
     def _registered(self, shared: frozenset[str]) -> str:
         """The same, compiled and registered if it has not been."""
-        from armdyn.trace.llvm.native import Code
+        from armdyn.trace.llvm.native import JitModule
 
-        code = compile_program(lambda: self.program, shared, self.key, "xla", Code)
+        code = compile_program(lambda: self.program, shared, self.key, "xla", JitModule)
         if isinstance(code, Program):
             raise ArmdynError(
                 f"to_jax: {code.name} has {code.function.n_instructions()} instructions, too many for a native kernel; "

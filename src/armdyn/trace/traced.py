@@ -41,7 +41,7 @@ R = TypeVar("R", covariant=True)
 
 
 class Subject(Protocol):
-    """What a formula is about (an arm): sizes, a key for its constants, data bound by name."""
+    """Object that a formula is about (an arm): sizes, a key for its constants, data bound by name."""
 
     @property
     def trace_sizes(self) -> Mapping[str, int]: ...  # noqa: D102
@@ -51,7 +51,7 @@ class Subject(Protocol):
 
 
 class Variant(NamedTuple):
-    """Which inputs are present and which options are chosen."""
+    """Inputs that are present and options that are chosen."""
 
     inputs: tuple[str, ...]
     options: tuple[tuple[str, Any], ...] = ()
@@ -130,7 +130,7 @@ class Traced:
         self.runner = Runner(self)
 
     def _inputs(self, parameters: list[inspect.Parameter], shapes: Mapping[str, str]) -> dict[str, Data]:
-        """What is declared of each input, in the decorator or as an annotation."""
+        """Return the declaration of each input, in the decorator or as an annotation."""
         inputs = {name: Data(shape) for name, shape in shapes.items()}
         for p in parameters:
             data = data_of(annotation_of(self.formula, p.name))
@@ -271,7 +271,7 @@ class Traced:
         return Variant(present, tuple(sorted(options.items())))
 
     def key(self, subject: Subject, variant: Variant, *more: str) -> str | None:
-        """What tells kernels of the formula apart besides armdyn's own text.
+        """Return what tells kernels of the formula apart besides armdyn's own text.
 
         None where that text does not say it all, for a user's formula or option: those are known by their graph.
         """

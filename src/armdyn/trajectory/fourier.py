@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import check_positive
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import JointMotion, RestOutside
+from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 DRIFT_TERMS = 5  # terms of the polynomial
 PEAK_RATE_HZ = 2000.0  # samples per second in which peaks are sought
@@ -26,7 +26,7 @@ class Basis(NamedTuple):
 
 
 def fourier_basis(t: NDArray, frequency: float, harmonics: int) -> Basis:
-    """Of `q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)`, columns in the order c_0, a, b.
+    """Return the basis of `q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)`, columns in the order c_0, a, b.
 
     So a_k and b_k are velocities (Swevers et al. 1997, eq. 9).
     """
@@ -41,7 +41,9 @@ def fourier_basis(t: NDArray, frequency: float, harmonics: int) -> Basis:
 
 
 def drift_basis(t: NDArray, duration: float) -> Basis:
-    """Of polynomials of degree 1 to 5 (N, 5) whose velocities are Legendre's P_0 ... P_4 over the duration."""
+    """Return the basis (N, 5) of polynomials of degree 1 to 5 whose velocities are Legendre's P_0 ... P_4 over the
+    duration.
+    """
     from numpy.polynomial import legendre
 
     x, unit = 2 * np.asarray(t) / duration - 1, np.eye(DRIFT_TERMS)
@@ -53,7 +55,7 @@ def drift_basis(t: NDArray, duration: float) -> Basis:
 
 
 @dataclass(frozen=True, eq=False)
-class FourierSeries(RestOutside):
+class FourierSeries(HoldAtEnds):
     """`q = c_0 + sum_k (a_k sin k w t - b_k cos k w t) / (k w)` from 0 to `duration`, with w = 2 pi `frequency`.
 
     A polynomial of degree five may be added, which lets a series begin and end at rest without giving up any of its
@@ -105,7 +107,7 @@ class FourierSeries(RestOutside):
         return JointMotion(*motion)
 
     def derivative_bound(self, order: int) -> NDArray:
-        """What no derivative of an order >= 1 of the joints' positions (n,) exceeds at any time.
+        """Return what no derivative of an order >= 1 of the joints' positions (n,) exceeds at any time.
 
         Harmonics add up at most; Legendre's polynomials and their derivatives are largest at the ends.
         """
@@ -138,7 +140,7 @@ def _legendre_at_one(degree: int, derivative: int) -> float:
 
 
 def peak_factor(harmonics: int, samples: int) -> float:
-    """How far a series may rise above its largest value at `samples` equal steps of its period, as a factor.
+    """Return how far a series may rise above its largest value at `samples` equal steps of its period, as a factor.
 
     For a trigonometric polynomial p of degree H, max |p| <= max |p(t_k)| / cos(pi H / N), N > 2 H samples
     (Ehlich and Zeller 1964).

@@ -106,7 +106,7 @@ class MotionLimits:
 
 
 def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> dict[str, int]:
-    """How many of the values on a grid lie outside the limits, by kind; an empty dict if none does."""
+    """Count the values on a grid that lie outside the limits, by kind; an empty dict if none does."""
     counts: dict[str, int] = {}
     for q, qd, qdd in _blocks(trajectory, rate):
         slack = ROUND_OFF * (1 + np.abs(q))

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import JointMotion, RestOutside
+from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 
 @dataclass(frozen=True, eq=False)
-class PiecewiseQuintic(RestOutside):
+class PiecewiseQuintic(HoldAtEnds):
     """A polynomial of degree five in each interval between knots.
 
     Parameters
@@ -37,7 +37,7 @@ class PiecewiseQuintic(RestOutside):
 
     @classmethod
     def through(cls, knots: NDArray, start: JointMotion, end: JointMotion) -> PiecewiseQuintic:
-        """From the motions (K, n) at the start and at the end of each interval."""
+        """Build it from the motions (K, n) at the start and at the end of each interval."""
         h = np.diff(knots)[:, None]
         q, v, a = start.q, h * start.qd, h**2 / 2 * start.qdd
         # What the end asks beyond the first three terms, of position, velocity and acceleration

@@ -58,7 +58,7 @@ def point_to_point(
     acceleration: ArrayLike = np.inf,
     jerk: ArrayLike = np.inf,
 ) -> PointToPoint:
-    """From rest to rest, as fast as the limits allow or in a given time.
+    """Move from rest to rest, as fast as the limits allow or in a given time.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ class Trajectory(Protocol):
 State = TypeVar("State", bound=tuple[NDArray, NDArray, NDArray], covariant=True)
 
 
-class Inside(Protocol[State]):
+class MotionSegment(Protocol[State]):
     """A motion from 0 to `duration` that says what it does in between: positions, velocities, accelerations."""
 
     @property
@@ -44,10 +44,10 @@ class Inside(Protocol[State]):
     def inside(self, t: NDArray) -> State: ...  # noqa: D102
 
 
-class RestOutside:
+class HoldAtEnds:
     """A motion that is known from 0 to `duration`: before and after it stands still."""
 
-    def __call__(self: Inside[State], t: ArrayLike) -> State:
+    def __call__(self: MotionSegment[State], t: ArrayLike) -> State:
         """Positions, velocities and accelerations at times t [s]."""
         t, duration = times(t, type(self).__name__), self.duration
         state = self.inside(np.clip(t, 0.0, duration))

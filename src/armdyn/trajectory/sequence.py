@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trajectory.protocol import JointMotion, RestOutside, Trajectory
+from armdyn.trajectory.protocol import HoldAtEnds, JointMotion, Trajectory
 
 # Largest jump of position and velocity from one part to the next [rad or m, /s].
 JOINT_GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Sequence(RestOutside):
+class Sequence(HoldAtEnds):
     """Parts one after the other; each must begin where, and as fast as, the one before ends."""
 
     parts: tuple[Trajectory, ...]

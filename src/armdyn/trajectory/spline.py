@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice
 from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
-from armdyn.trajectory.protocol import JointMotion, RestOutside
+from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 if TYPE_CHECKING:
     from armdyn.trajectory.protocol import Trajectory
@@ -21,7 +21,7 @@ DEGREES = {"cubic": 3, "quintic": 5}
 
 
 @dataclass(frozen=True, eq=False)
-class Spline(RestOutside):
+class Spline(HoldAtEnds):
     """Piecewise polynomials with continuous derivatives (SciPy's `BSpline`, from 0 to `duration`)."""
 
     curves: tuple[Any, Any, Any]  # positions and their first two derivatives
@@ -34,7 +34,7 @@ class Spline(RestOutside):
 
 
 def spline(waypoints: ArrayLike, times: ArrayLike | None = None, kind: str = "quintic") -> Spline:
-    """From rest through waypoints to rest.
+    """Move from rest through waypoints to rest.
 
     Parameters
     ----------

@@ -21,7 +21,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.motion_limits import MotionLimits
-from armdyn.trajectory.protocol import JointMotion, RestOutside
+from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 # Samples of a motion's path, and what two of them may be apart that still are one place (part of the path's length).
 PATH_SAMPLES, SAME_PLACE_RATIO = 400, 1e-9
@@ -72,7 +72,7 @@ class JointPath:
 
 
 @dataclass(frozen=True, eq=False)
-class TimeOptimal(RestOutside):
+class TimeOptimal(HoldAtEnds):
     """A motion along a path in which s'' is constant between the grid's places; a `Trajectory`.
 
     Attributes

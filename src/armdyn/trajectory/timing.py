@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import check_positive
-from armdyn.trajectory.protocol import Inside, RestOutside
+from armdyn.trajectory.protocol import HoldAtEnds, MotionSegment
 
 
 class Progress(NamedTuple):
@@ -35,14 +35,14 @@ class Timing(Protocol):
 
 
 @dataclass(frozen=True)
-class Law(RestOutside):
+class TimeLaw(HoldAtEnds):
     """A law of motion by numbers, all of them > 0."""
 
     def __post_init__(self) -> None:
         check_positive(type(self).__name__, **vars(self))
 
     @property
-    def breaks(self: Inside[Any]) -> tuple[float, ...]:
+    def breaks(self: MotionSegment[Any]) -> tuple[float, ...]:
         """Times between which the acceleration is smooth: the ends, unless the law has others."""
         return (0.0, self.duration)
 
@@ -51,7 +51,7 @@ Polynomial = TypeVar("Polynomial", bound="RestToRest")
 
 
 @dataclass(frozen=True)
-class RestToRest(Law, ABC):
+class RestToRest(TimeLaw, ABC):
     """A polynomial from rest to rest.
 
     Parameters
@@ -89,7 +89,7 @@ class RestToRest(Law, ABC):
 
 
 class Cubic(RestToRest):
-    """From rest to rest; the acceleration jumps at both ends. Parameters as of `RestToRest`."""
+    """Motion from rest to rest; the acceleration jumps at both ends. Parameters as of `RestToRest`."""
 
     peak_velocity = 3 / 2
     peak_acceleration = 6.0
@@ -101,7 +101,7 @@ class Cubic(RestToRest):
 
 
 class Quintic(RestToRest):
-    """From rest to rest with accelerations that begin and end at zero. Parameters as of `RestToRest`."""
+    """Motion from rest to rest with accelerations that begin and end at zero. Parameters as of `RestToRest`."""
 
     peak_velocity = 15 / 8
     peak_acceleration = 10 / np.sqrt(3)
@@ -113,7 +113,7 @@ class Quintic(RestToRest):
 
 
 @dataclass(frozen=True)
-class Trapezoid(Law):
+class Trapezoid(TimeLaw):
     """The fastest motion from rest to rest within a velocity and an acceleration; a triangle if short.
 
     Parameters
@@ -161,8 +161,8 @@ class Trapezoid(Law):
 
 
 @dataclass(frozen=True)
-class ConstantAcceleration(Law):
-    """From rest with constant acceleration: it does not end at rest.
+class ConstantAcceleration(TimeLaw):
+    """Motion from rest with constant acceleration: it does not end at rest.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ class ConstantAcceleration(Law):
 
 
 @dataclass(frozen=True)
-class SCurve(Law):
+class SCurve(TimeLaw):
     """The fastest motion from rest to rest within a velocity, an acceleration and a jerk.
 
     Parameters

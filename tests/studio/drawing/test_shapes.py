@@ -6,7 +6,7 @@ import pytest
 from armdyn import arms
 from armdyn.shapes.bodies import bodies_of
 from armdyn.studio.drawing.shapes import arm_room, arm_shapes, capsule_shapes, pedestal, pose_along
-from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.state import slider_range
 
 
@@ -59,7 +59,7 @@ def test_tubes_join_the_joint_to_the_balls(random_arm):
 def test_every_library_arm_can_be_drawn():
     for name in arms.__all__:
         arm = getattr(arms, name)()
-        shapes = [*Subject(arm).shapes, *pedestal(arm)]
+        shapes = [*DrawnArm(arm).shapes, *pedestal(arm)]
         assert {s.link for s in shapes} == set(range(arm.n + 1)), name
         assert all(np.isfinite(s.T).all() and min(s.size) > 0 for s in shapes), name
 

@@ -3,7 +3,7 @@
 import pytest
 
 from armdyn import ArmdynError, arms
-from armdyn.studio.drawing.subject import Subject, open_subject
+from armdyn.studio.drawing.subject import DrawnArm, open_subject
 
 
 def test_library_names_and_files_are_opened(tmp_path):
@@ -21,6 +21,6 @@ def test_what_is_no_arm_is_said():
 
 
 def test_bodies_are_made_once():
-    subject = Subject(arms.planar2())
+    subject = DrawnArm(arms.planar2())
     assert subject.bodies is subject.bodies
     assert subject.shapes is subject.shapes

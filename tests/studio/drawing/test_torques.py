@@ -8,7 +8,7 @@ import pytest
 from armdyn import Limits, gravity_torque, joint_torque
 from armdyn.studio.drawing.torques import Bar, TorqueBars, bars_html
 from armdyn.studio.motion import Moment
-from armdyn.studio.state import ArmState, State
+from armdyn.studio.state import ArmState, StudioState
 
 
 def limited(arm, effort):
@@ -19,16 +19,16 @@ def limited(arm, effort):
 def test_at_rest_gravity_in_motion_everything(arm):
     bars = TorqueBars(arm)
     q, qd, qdd = np.array([0.3, -0.8]), np.array([1.0, 2.0]), np.array([-1.0, 0.5])
-    still = bars.bars(State(arm, arm, Moment(q, np.zeros(2), np.zeros(2))))
+    still = bars.bars(StudioState(arm, arm, Moment(q, np.zeros(2), np.zeros(2))))
     np.testing.assert_allclose([bar.total for bar in still], gravity_torque(arm, q))
-    moving = bars.bars(State(arm, arm, Moment(q, qd, qdd, np.array([1.0, 2.0]))))
+    moving = bars.bars(StudioState(arm, arm, Moment(q, qd, qdd, np.array([1.0, 2.0]))))
     np.testing.assert_allclose([bar.total for bar in moving], joint_torque(arm, q, qd, qdd))
     assert [bar.measured for bar in moving] == [1.0, 2.0]
 
 
 def test_limits_scale_the_bars_and_turn_them_red(arm):
     weak = limited(arm, 1e-3)
-    bars = TorqueBars(weak).bars(State(weak, weak, Moment(np.zeros(2), np.zeros(2), np.zeros(2))))
+    bars = TorqueBars(weak).bars(StudioState(weak, weak, Moment(np.zeros(2), np.zeros(2), np.zeros(2))))
     assert bars[0].scale == 1e-3
     assert bars[0].over
     html = bars_html(bars)
@@ -38,7 +38,7 @@ def test_limits_scale_the_bars_and_turn_them_red(arm):
 
 def test_without_limits_no_bar_leaves_its_track(arm):
     moment = Moment(np.zeros(2), np.full(2, 50.0), np.full(2, 300.0))
-    for bar in TorqueBars(arm).bars(State(arm, arm, moment)):
+    for bar in TorqueBars(arm).bars(StudioState(arm, arm, moment)):
         assert abs(bar.total) <= bar.scale
         assert not bar.over
 

@@ -8,7 +8,7 @@ import pytest
 from armdyn import load
 from armdyn.errors import ReadError
 from armdyn.studio.drawing.shapes import PAINT, Shape
-from armdyn.studio.drawing.subject import Subject
+from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import MeshShape, mesh_file, urdf_shapes
 from armdyn.studio.exports import urdf_file
 
@@ -76,7 +76,7 @@ def test_the_export_keeps_what_the_file_shows(urdf):
 
 def test_links_that_show_nothing_are_drawn_plainly(urdf):
     arm = load(urdf)
-    drawn = Subject(arm, visuals=urdf_shapes(urdf, arm)).shapes
+    drawn = DrawnArm(arm, visuals=urdf_shapes(urdf, arm)).shapes
     assert {s.link for s in drawn} == {0, 1, 2}
     assert all(isinstance(s, Shape) for s in drawn if s.link == 2)
 
@@ -133,4 +133,4 @@ def test_a_file_of_the_tests():
     path = Path(__file__).parents[2] / "data" / "urdf" / "gripper.urdf"
     with pytest.warns(match="gripper"):
         arm = load(path)
-    assert {s.link for s in Subject(arm, visuals=urdf_shapes(path, arm)).shapes} == set(range(arm.n + 1))
+    assert {s.link for s in DrawnArm(arm, visuals=urdf_shapes(path, arm)).shapes} == set(range(arm.n + 1))

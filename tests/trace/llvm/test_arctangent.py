@@ -7,7 +7,7 @@ import pytest
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.compile import compile_graph
-from armdyn.trace.llvm.native import Loaded
+from armdyn.trace.llvm.native import LoadedKernel
 from armdyn.trace.program import Port
 
 SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e308, -1.7e308, 5e-324, 1e-310, -2.2e-308])
@@ -17,7 +17,7 @@ SPECIAL = np.array([0.0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e308, -1.7e308, 
 def atan2(width):
     graph = Graph("atan2", (Port("y", (1,)), Port("x", (1,))), (Port("angle", (1,)),))
     graph.results = [[graph.add("atan2", graph.add("input", value=(0, 0)), graph.add("input", value=(1, 0)))]]
-    loaded = Loaded(compile_graph(graph, frozenset()))
+    loaded = LoadedKernel(compile_graph(graph, frozenset()))
 
     def call(y, x):
         # NaN among the inputs raises the processor's flag for invalid operations.

@@ -10,7 +10,7 @@ import pytest
 
 from armdyn.trace.graphs.graph import Graph
 from armdyn.trace.llvm.compile import compile_graph
-from armdyn.trace.llvm.native import Loaded
+from armdyn.trace.llvm.native import LoadedKernel
 from armdyn.trace.program import Port
 
 INF, NAN, TINY, HUGE = np.inf, np.nan, 5e-324, 1.7e308
@@ -20,7 +20,7 @@ def native(op: str, arity: int = 1) -> Callable[..., np.ndarray]:
     """One operation as a native function of arrays."""
     graph = Graph(op, tuple(Port(f"x{k}", (1,)) for k in range(arity)), (Port("y", (1,)),))
     graph.results = [[graph.add(op, *(graph.add("input", value=(k, 0)) for k in range(arity)))]]
-    loaded = Loaded(compile_graph(graph, frozenset()))
+    loaded = LoadedKernel(compile_graph(graph, frozenset()))
     return lambda *args: loaded.gufunc(*(np.asarray(a, float)[:, None] for a in args))[:, 0]
 
 

@@ -13,7 +13,7 @@ from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.llvm import inner_loop
 from armdyn.trace.llvm.compile import compile_graph
 from armdyn.trace.llvm.lower import lower
-from armdyn.trace.llvm.native import Loaded
+from armdyn.trace.llvm.native import LoadedKernel
 from armdyn.trace.llvm.processor import target
 
 
@@ -23,7 +23,7 @@ def made(arm: Any, name: str) -> tuple[str, Callable[..., Any]]:
     graph = graph_of(traced.make_program(arm, traced.plain_variant))
     shared = frozenset(k for k, port in enumerate(graph.inputs) if port.name in traced.bound)
     data = [arm.trace_data(graph.inputs[k].name) for k in sorted(shared)]
-    loaded = Loaded(compile_graph(graph, shared))
+    loaded = LoadedKernel(compile_graph(graph, shared))
     call = loaded.bind(data, lambda *_, **__: pytest.fail("not taken"), traced.result)
     return lower(graph, target().host, shared).text, call
 

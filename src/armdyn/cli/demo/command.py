@@ -19,7 +19,7 @@ from armdyn.cli.show import print_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from armdyn.cli.demo.study import Study
+    from armdyn.cli.demo.study import DemoStudy
 
 STAGES = (
     ("designing an exciting motion", "excite_arm"),
@@ -38,13 +38,13 @@ def demo(
     from rich.console import Console
 
     from armdyn import arms
-    from armdyn.cli.demo.study import Study
+    from armdyn.cli.demo.study import DemoStudy
 
     console = Console(highlight=False, stderr=json)
     out.mkdir(parents=True, exist_ok=True)
     console.print("[bold]armdyn demo[/bold]: a PUMA 560 that is not as described; no network, no hardware")
     started = time.perf_counter()
-    study = Study(arms.puma560(), out)
+    study = DemoStudy(arms.puma560(), out)
     lines = _run(study, out, console)
     seconds = time.perf_counter() - started
     if json:
@@ -56,7 +56,7 @@ def demo(
     console.print(f"Look at {out / 'report.html'} and {out / 'demo.png'}.", markup=False)
 
 
-def _run(study: Study, out: Path, console: Console) -> list[str]:
+def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
     """All stages with a bar; what each achieved."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from armdyn.cli.demo.study import Study
+    from armdyn.cli.demo.study import DemoStudy
 
 POSES_DRAWN = 12
 JOINT_DRAWN = 1  # whose torque is drawn: the shoulder carries the load
@@ -25,7 +25,7 @@ SAMPLES_DRAWN = 1500  # of tip errors: more than a page is wide
 COLOURS = ("#b0b7bf", "#e07b00", "#1f77b4", "#2a9d4b")  # of the laws
 
 
-def draw(study: Study, path: Path, dpi: int = 100) -> None:
+def draw(study: DemoStudy, path: Path, dpi: int = 100) -> None:
     """Draw the story into a PNG."""
     from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def draw(study: Study, path: Path, dpi: int = 100) -> None:
     write_figure(path, figure)
 
 
-def page(study: Study, lines: list[str]) -> str:
+def page(study: DemoStudy, lines: list[str]) -> str:
     """The report: what was done, how the laws compare, and the identification in full."""
     tracking = study.tracking
     best = min(tracking.values())
@@ -55,7 +55,7 @@ def page(study: Study, lines: list[str]) -> str:
     )
 
 
-def tip_errors(study: Study) -> Figure:
+def tip_errors(study: DemoStudy) -> Figure:
     """Tip errors alone, for the report."""
     import matplotlib.pyplot as plt
 
@@ -64,7 +64,7 @@ def tip_errors(study: Study) -> Figure:
     return figure
 
 
-def _motion(axes: Axes, study: Study) -> None:
+def _motion(axes: Axes, study: DemoStudy) -> None:
     """The arm at some instants of the exciting motion, the later the darker, and the path of the tip."""
     from matplotlib import colormaps
 
@@ -81,7 +81,7 @@ def _motion(axes: Axes, study: Study) -> None:
     axes.locator_params(nbins=4)
 
 
-def _torques(axes: Axes, study: Study) -> None:
+def _torques(axes: Axes, study: DemoStudy) -> None:
     """The measured torque of one joint on the validation motion, and what both models say."""
     from armdyn.dynamics.full import joint_torque
 
@@ -100,7 +100,7 @@ def _torques(axes: Axes, study: Study) -> None:
     axes.grid(alpha=0.3)
 
 
-def _errors(axes: Axes, study: Study) -> None:
+def _errors(axes: Axes, study: DemoStudy) -> None:
     """Tip errors of the laws on a logarithmic scale: they differ by factors."""
     for (name, (t, error)), colour in zip(study.tip_errors.items(), COLOURS, strict=True):
         some = slice(None, None, max(1, len(t) // SAMPLES_DRAWN))

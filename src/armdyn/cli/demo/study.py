@@ -34,7 +34,7 @@ RATE_HZ = 1000.0  # Hz
 LEARNT_S = MOTION_S / 2  # s after which tracking is judged
 
 
-class Study:
+class DemoStudy:
     """An arm as described, and what becomes of it; its log lies in `folder`, where it is written."""
 
     def __init__(self, arm: Arm, folder: Path | None = None) -> None:
@@ -145,7 +145,7 @@ class Study:
 # -- stages: each returns the line that says what was achieved -----------------------------------------------
 
 
-def excite_arm(study: Study, folder: Path) -> str:
+def excite_arm(study: DemoStudy, folder: Path) -> str:
     """Design the exciting motion and save it."""
     from armdyn.trajectory.excitation.guarantees import joint_limits
     from armdyn.trajectory.save import save_trajectory
@@ -159,7 +159,7 @@ def excite_arm(study: Study, folder: Path) -> str:
     )
 
 
-def measure(study: Study, folder: Path) -> str:
+def measure(study: DemoStudy, folder: Path) -> str:
     """Let the simulated arm follow it and log what its instruments show."""
     study.log.save(folder / "log.csv")
     return (
@@ -168,7 +168,7 @@ def measure(study: Study, folder: Path) -> str:
     )
 
 
-def identify_arm(study: Study, folder: Path) -> str:
+def identify_arm(study: DemoStudy, folder: Path) -> str:
     """Identify the arm from the log, validate it on another motion, write the model."""
     fit = study.fit
     if fit.other is None:
@@ -180,13 +180,13 @@ def identify_arm(study: Study, folder: Path) -> str:
     )
 
 
-def control_arm(study: Study, folder: Path) -> str:
+def control_arm(study: DemoStudy, folder: Path) -> str:
     """Follow the other motion with four laws."""
     listed = "; ".join(f"{1e3 * error:.1f} mm by {name}" for name, error in study.tracking.items())
     return f"followed another motion; tip error, RMS: {listed}"
 
 
-def export_c(study: Study, folder: Path) -> str:
+def export_c(study: DemoStudy, folder: Path) -> str:
     """Write the identified arm's computed torque law as C, run its self-test and time it where there is a compiler."""
     from armdyn.control.compiled import compiler, self_test, step_time
     from armdyn.control.export import law_code
@@ -200,7 +200,7 @@ def export_c(study: Study, folder: Path) -> str:
     return f"wrote the controller as C99 ({code.update.total}); {checked} (c/)"
 
 
-def show(study: Study, lines: list[str], folder: Path) -> None:
+def show(study: DemoStudy, lines: list[str], folder: Path) -> None:
     """The picture and the report."""
     from armdyn.cli.demo.picture import draw, page
     from armdyn.files import write_whole

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.symbols import Symbol, ca, diagonal
 
@@ -37,7 +37,7 @@ def pseudo_inertia(phi: ArrayLike) -> NDArray:
     return np.einsum("...k,kij->...ij", np.asarray(phi, float), units())
 
 
-def is_body(unknowns: Unknowns) -> bool:
+def is_body(unknowns: AdaptiveParameters) -> bool:
     """Whether the first ten unknowns are those of one load."""
     return unknowns.S.shape[1] == BODY and unknowns.names[:BODY] == tuple(f"{name} of load" for name in inertial.NAMES)
 

@@ -13,7 +13,7 @@ from armdyn.control.adaptive import body as bodies
 from armdyn.control.adaptive.body import BODY
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate
 from armdyn.control.adaptive.slotine_li import torques_and_rate
-from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
@@ -39,9 +39,9 @@ class BodyLaw(Adaptive):
     least: ArrayLike = field(default=bodies.LEAST_EIGENVALUE_KG, kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.unknowns, Unknowns) and not bodies.is_body(self.unknowns):
+        if isinstance(self.unknowns, AdaptiveParameters) and not bodies.is_body(self.unknowns):
             raise ShapeError(f"{type(self).__name__}: expected adapt(unknown_payload(arm), ...), whose load is a body")
-        if self.start is None and isinstance(self.unknowns, Unknowns):
+        if self.start is None and isinstance(self.unknowns, AdaptiveParameters):
             where = f"{type(self).__name__}: body"
             body = bodies.small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
             if body.shape != (BODY,):
@@ -70,7 +70,7 @@ class BodyLaw(Adaptive):
 
     @abstractmethod
     def body_energy(self, phi: NDArray, truth: NDArray) -> NDArray:
-        """What wrong estimates (..., 10) of the body add to V."""
+        """Return what wrong estimates (..., 10) of the body add to V."""
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and the most that its rate can be, -s' K s, along a run.

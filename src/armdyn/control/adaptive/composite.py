@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.adaptive.unknowns import Unknowns
-from armdyn.control.protocol import Answer, Reference, Shortfall, Values
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
+from armdyn.control.protocol import Answer, Reference, SaturationExcess, Values
 from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, quadratic
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
 
-def predict(unknowns: Unknowns, params: Values, state: Values, q: Any, qd: Any, tau: Any, dt: Any) -> dict[str, Any]:
+def predict(
+    unknowns: AdaptiveParameters, params: Values, state: Values, q: Any, qd: Any, tau: Any, dt: Any
+) -> dict[str, Any]:
     """The state of a prediction after a sample at which the torques tau are asked for.
 
     Columns W and torques r are low-passed with the bandwidth `smoothing` [Hz]; at the first sample they rest.
@@ -100,7 +102,7 @@ class CompositeSlotineLi(SlotineLi):
         change = ca.mtimes(W.T, R * (new["r"] - ca.mtimes(W, state["phi"])))
         return tau, {"phi": learning_step(after["phi"], change, strength, params, dt), **new}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The estimate rests, and predictions are of the torques exerted."""
         return {**super().after_limits(params, before, after, short, dt), "tau_last": after["tau_last"] + short.torque}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.laws.model import ModelBased
 from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
@@ -66,7 +66,7 @@ class Adaptive(ModelBased):
 
     gain_shapes: ClassVar[Mapping[str, str]] = ADAPTATION_SHAPES
     learnt_states: ClassVar = ("phi",)
-    unknowns: Unknowns
+    unknowns: AdaptiveParameters
     start: ArrayLike | None = field(default=None, kw_only=True)
     lower: ArrayLike = field(default=-np.inf, kw_only=True)
     upper: ArrayLike = field(default=np.inf, kw_only=True)
@@ -75,7 +75,7 @@ class Adaptive(ModelBased):
     normalize: ArrayLike = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.unknowns, Unknowns):
+        if not isinstance(self.unknowns, AdaptiveParameters):
             raise ShapeError(
                 f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {quote(self.unknowns)}"
             )
@@ -98,7 +98,7 @@ class Adaptive(ModelBased):
         return self.unknowns.arm
 
     @property
-    def subject(self) -> Unknowns:
+    def subject(self) -> AdaptiveParameters:
         """The model's known part, and what of it is unknown."""
         return self.unknowns
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.estimate import Adaptive
-from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
@@ -29,7 +29,7 @@ class UnknownColumns(NamedTuple):
 
 @traced()
 def unknown_columns(
-    unknowns: Unknowns, q: Q, qd: Qd, qdd: Qdd, *,
+    unknowns: AdaptiveParameters, q: Q, qd: Qd, qdd: Qdd, *,
     theta: Theta = None, gravity: Gravity = None, drive: DriveData = None, friction: FrictionData = None,
 ) -> UnknownColumns:  # fmt: skip
     """Columns of the unknowns and torques of what is known: torques of a motion are `Y @ phi + tau`.
@@ -44,7 +44,7 @@ def unknown_columns(
 
 
 def adaptation_gains(
-    unknowns: Unknowns, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, k: ArrayLike, time: float = 1.0
+    unknowns: AdaptiveParameters, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, k: ArrayLike, time: float = 1.0
 ) -> NDArray:
     """Gains (u,) with which each unknown by itself would be learnt with a time constant, along a motion.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.adaptive.unknowns import Unknowns
+from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import as_numbers
 from armdyn.control.step import traced_step
@@ -23,7 +23,7 @@ from armdyn.trace.symbols import Symbol, ca
 
 
 def torques_and_rate(
-    unknowns: Unknowns, params: Values, phi: Symbol, q: Symbol, qd: Symbol, ref: Reference
+    unknowns: AdaptiveParameters, params: Values, phi: Symbol, q: Symbol, qd: Symbol, ref: Reference
 ) -> tuple[Symbol, Symbol, Symbol]:
     """Slotine and Li's torques Y phi + known + K s, and Y' s, which drives the adaptation, and Y.
 
@@ -71,7 +71,7 @@ class SlotineLi(Adaptive):
 
     @classmethod
     def from_inverse_gain(
-        cls, unknowns: Unknowns, lam: ArrayLike, k: ArrayLike, inverse_gain: ArrayLike, **options: Any
+        cls, unknowns: AdaptiveParameters, lam: ArrayLike, k: ArrayLike, inverse_gain: ArrayLike, **options: Any
     ) -> SlotineLi:
         """ECE470's form: `inverse_gain` is the diagonal of its Gamma. Warns if Lambda K is not K Lambda."""
         inverse = as_numbers(inverse_gain, f"{cls.__name__}: inverse_gain")

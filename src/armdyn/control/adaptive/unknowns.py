@@ -33,7 +33,7 @@ FRICTION = ("viscous", "coulomb", "asymmetry", "offset")
 
 
 @dataclass(frozen=True, eq=False)
-class Unknowns:
+class AdaptiveParameters:
     """`theta = theta_known + S phi` and unknown friction; make it with `adapt`."""
 
     arm: Arm
@@ -65,7 +65,7 @@ class Unknowns:
         return exerts_torque(self.known_friction)
 
     @property
-    def without_friction(self) -> Unknowns:
+    def without_friction(self) -> AdaptiveParameters:
         """The same unknowns, with known friction left to others."""
         return replace(self, known_friction=np.zeros_like(self.known_friction))
 
@@ -76,7 +76,7 @@ class Unknowns:
 
     @property
     def trace_key(self) -> str:
-        """What kernels are keyed by."""
+        """Key of its kernels."""
         digest = hashlib.sha256(self.S.tobytes()).hexdigest()
         return f"{self.arm.trace_key} unknown {digest} {self.friction} {self.width!r} {self.knows_friction}"
 
@@ -131,7 +131,7 @@ class Unknowns:
 
 def adapt(
     what: Split | BaseParameters | Arm, friction: tuple[str, ...] = (), width: float = 0.02, model: str = "full"
-) -> Unknowns:
+) -> AdaptiveParameters:
     """The unknowns of an adaptive law.
 
     Parameters
@@ -156,7 +156,9 @@ def adapt(
     names = (*names, *(f"{term} {joint}" for term in friction for joint in arm.joint_names))
     if not names:
         raise ArmdynError("adapt: nothing is unknown; name friction terms or give a split")
-    unknowns = Unknowns(arm, S, known, friction, width, names, np.concatenate([phi, *values]), _rest(arm, friction))
+    unknowns = AdaptiveParameters(
+        arm, S, known, friction, width, names, np.concatenate([phi, *values]), _rest(arm, friction)
+    )
     return unknowns if model == "full" else unknowns.without_friction
 
 

@@ -30,7 +30,7 @@ FREQUENCIES = np.linspace(0.0, 3.0, 301)
 
 
 class PoleRegions(NamedTuple):
-    """Where poles go; radii and distances are parts of each joint's own frequency."""
+    """Regions that poles stay in; radii and distances are parts of each joint's own frequency."""
 
     designed: NDArray  # (n, 2) complex [1/s]
     poles: NDArray  # (samples, T, 2 n) complex [1/s]
@@ -153,7 +153,7 @@ def _rows(A: NDArray) -> NDArray:
 
 
 def _distances(law: ComputedTorque, w: NDArray) -> NDArray:
-    """How far each joint's own pair of poles is from instability: least singular value of iw - A on the axis."""
+    """Return how far each joint's own pair of poles is from instability: least singular value of iw - A on the axis."""
     distances = []
     for kp, kd, frequency in zip(np.asarray(law.kp), np.asarray(law.kd), w, strict=True):
         A = np.array([[0.0, 1.0], [-kp / frequency**2, -kd / frequency]])

@@ -73,7 +73,7 @@ def closed_loop(law: TrajectoryLQR, true: Arm, motion: JointMotion, motor_lag: f
 def robustness(
     law: TrajectoryLQR, motion: JointMotion, payloads: ArrayLike, friction: float = 1.0, motor_lag: float = 0.0
 ) -> Robustness:
-    """How a regulator's closed loop reacts to payloads that its model lacks.
+    """Return how a regulator's closed loop reacts to payloads that its model lacks.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ class Admittance(ForceLaw):
 
 
 class _Integrating(ForceLaw):
-    """What laws with an integral of the force's error share, with fields `force_gain` and `ki`."""
+    """Base of laws with an integral of the force's error, with fields `force_gain` and `ki`."""
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
 
@@ -171,7 +171,7 @@ class _Integrating(ForceLaw):
         return {"force_integral": np.zeros(6)}
 
     def feedback(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
-        """What the force's error asks for (rows,), and its integral (6,) after the sample."""
+        """Return what the force's error asks for (rows,), and its integral (6,) after the sample."""
         rows = ROWS[self.task]
         lacking = params["push"][:rows] + self.contact_wrench(params, q, ref)
         integral = state["force_integral"] + dt * ca.vertcat(lacking, ca.SX.zeros(6 - rows))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats
 from armdyn.control.laws.model import MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
+from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.errors import ShapeError, check_choice, quote
@@ -134,7 +134,7 @@ class Guarded(Wrapped):
         limited = ca.if_else(ca.logic_any(missing != 0), state["limited"] + 1, 0)
         learning = ca.logic_and(ca.logic_and(lost == 0, jumped >= 0), _finite(tau))
         resting = self.law.after_loss(state)
-        working = self.law.after_limits(params, state, after, Shortfall(missing, limited), dt)
+        working = self.law.after_limits(params, state, after, SaturationExcess(missing, limited), dt)
         memory = {name: ca.if_else(learning, working[name], resting[name]) for name in self.law.init()}
         supervisor = {"q_held": q, "qd_held": qd, "lost": lost, "q_kept": ref.q, "jumped": jumped, "limited": limited}
         tau, fading = self._without_measurement(params, state, exerted, q, lost, dt)

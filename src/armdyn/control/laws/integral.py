@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
+from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values, check_setting
 from armdyn.control.step import traced_step
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import ca
@@ -63,7 +63,7 @@ class Integral(Wrapped):
         change = dt * params["ki"] * (ref.q - q) + self._yielding(params, dt) * (limited - u)
         return limited, {**after, "integral": state["integral"] + change}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The integral yields to limits outside as it does to its own."""
         memory = super().after_limits(params, before, after, short, dt)
         return {**memory, "integral": memory["integral"] + self._yielding(params, dt) * short.torque}

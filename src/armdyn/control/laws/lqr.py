@@ -178,7 +178,7 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
 
 
 def short_step(A: Symbol, B: Symbol, dt: Symbol) -> tuple[Symbol, Symbol]:
-    """What errors and torques add to velocities in a period, to the second order in it: L (n, 2 n) and G (n, n).
+    """Return what errors and torques add to velocities in a period, to the second order in it: L (n, 2 n) and G (n, n).
 
     Positions gain dt times the velocity and dt / 2 times the same: x[k+1] = (E + F L) x[k] + F G u[k] with
     E = [[1, dt], [0, 1]] and F = [dt / 2; 1], which spares half of the products of Riccati's equation.

@@ -41,7 +41,7 @@ def model_torque(
 
 
 def model_data(params: Values) -> dict[str, Any]:
-    """What `model_torque` takes of a law's parameters."""
+    """Return what `model_torque` takes of a law's parameters."""
     return {name: params[name] for name in MODEL_SHAPES}
 
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values, check_setting
+from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values, check_setting
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
@@ -132,8 +132,8 @@ class DisturbanceObserver(Wrapped):
         after |= {"disturbance": disturbance, "predicted": p + dt / 2 * rate, "applied": (tau - friction) * dt}
         return tau, {**after, "started": ca.SX(1)}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """What was not exerted changes no momentum."""
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
+        """Correct the observer for torque that saturation removed."""
         memory = super().after_limits(params, before, after, short, dt)
         return {**memory, "applied": memory["applied"] + short.torque * dt}
 
@@ -244,8 +244,8 @@ class MomentumObserver(Wrapped):
             away = away + params["reflex"] * r
         return ca.if_else(is_hit, away, tau), after
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
-        """What was not exerted changes no momentum."""
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
+        """Correct the observer for torque that saturation removed."""
         memory = super().after_limits(params, before, after, short, dt)
         return {**memory, "impulse": memory["impulse"] + short.torque * dt}
 

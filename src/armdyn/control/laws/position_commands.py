@@ -92,7 +92,9 @@ class PositionCommands(Law):
 
     @property
     def waiting(self) -> int:
-        """How many commands may be on their way in a step, and one more; rounded up, so that one kernel serves more."""
+        """Number of commands that may be on their way in a step, and one more; rounded up, so that one kernel serves
+        more.
+        """
         t = np.asarray(self.t)
         most = (np.searchsorted(t, t + float(self.most_delay or 0.0), side="right") - np.arange(len(t))).max() + 2
         return -(-int(most) // WAITING) * WAITING

@@ -25,7 +25,7 @@ from armdyn.trace.formula import Array, Symbol, ca, traced
 ROWS = {"pose": 6, "position": 3}
 
 
-class TipMotion(NamedTuple):
+class TipKinematics(NamedTuple):
     """The tip at one sample, as symbols, in base axes: its errors and what moves it."""
 
     J: Symbol  # (rows, n)
@@ -59,7 +59,7 @@ class TipSpace(ModelLaw):
         super().__post_init__()
         check_choice(type(self).__name__, "task", self.task, ROWS, ShapeError)
 
-    def tip(self, params: Values, q: Symbol, qd: Symbol, ref: Reference) -> TipMotion:
+    def tip(self, params: Values, q: Symbol, qd: Symbol, ref: Reference) -> TipKinematics:
         """The tip at a sample; the desired joint motion is seen there."""
         arm, rows = self.arm, ROWS[self.task]
         J, J_ref = jacobian(arm, q)[:rows, :], jacobian(arm, ref.q)[:rows, :]
@@ -72,14 +72,16 @@ class TipSpace(ModelLaw):
         factors = factorize(M)
         inverse_J = ca.horzcat(*(factors.solve(J[i, :].T) for i in range(rows)))  # M^-1 J'
         mobility = factorize(ca.mtimes(J, inverse_J) + params["singular"] * ca.SX.eye(rows))
-        return TipMotion(J, error, error_rate, acceleration, M, mobility)
+        return TipKinematics(J, error, error_rate, acceleration, M, mobility)
 
-    def spring(self, params: Values, tip: TipMotion) -> Symbol:
+    def spring(self, params: Values, tip: TipKinematics) -> Symbol:
         """Stiffness and damping (rows,) on the tip's errors."""
         rows = ROWS[self.task]
         return params["stiffness"][:rows] * tip.error + params["tip_damping"][:rows] * tip.error_rate
 
-    def torques(self, params: Values, tip: TipMotion, force: Symbol, q: Symbol, qd: Symbol, ref: Reference) -> Symbol:
+    def torques(
+        self, params: Values, tip: TipKinematics, force: Symbol, q: Symbol, qd: Symbol, ref: Reference
+    ) -> Symbol:
         """Joint torques of a wrench (rows,) that the law gives the tip, of its model, and of the posture."""
         model = model_torque(self.arm, q, qd, ca.SX.zeros(self.arm.n), **model_data(params))
         tau = ca.mtimes(tip.J.T, force) + model

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
+from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
 from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import discrete_lqr
@@ -78,7 +78,7 @@ class EstimatedVelocity(Wrapped):
         return tau, after
 
     def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
-        """What is kept of the torques."""
+        """Return what the next sample needs of the torques."""
         return {}
 
 
@@ -225,7 +225,7 @@ class ObservedVelocity(EstimatedVelocity):
         """Torques until the next sample."""
         return {"tau_given": tau}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """Torques that were exerted."""
         memory = super().after_limits(params, before, after, short, dt)
         return {**memory, "tau_given": memory["tau_given"] + short.torque}

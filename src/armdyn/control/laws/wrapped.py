@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.control.protocol import Answer, Law, Reference, Shortfall, Values
+from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
 from armdyn.errors import ShapeError, quote
@@ -48,7 +48,7 @@ class Wrapped(Law):
 
     @property
     def senses(self) -> tuple[str, ...]:  # type: ignore[override]
-        """What the inner law feels."""
+        """Sensors that the inner law needs."""
         return self.law.senses
 
     @property
@@ -87,7 +87,7 @@ class Wrapped(Law):
 
     @property
     def own_state(self) -> dict[str, NDArray]:
-        """What is added to the inner law's state."""
+        """State that is added to the inner law's."""
         return {}
 
     def init(self) -> dict[str, NDArray]:
@@ -102,7 +102,7 @@ class Wrapped(Law):
         """The inner law's; what is added rests, but for its own memories of the sample before."""
         return super().after_loss(self.law.after_loss(state))
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The inner law's; of what is added, only what learns rests."""
         return super().after_limits(params, before, self.law.after_limits(params, before, after, short, dt), short, dt)
 

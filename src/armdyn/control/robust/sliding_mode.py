@@ -74,15 +74,15 @@ class SlidingMode(ModelLaw):
         return self.add_friction(params, tau, q, qd, ref), state
 
 
-class Twist(NamedTuple):
-    """What `super_twisting` returns."""
+class SuperTwistingStep(NamedTuple):
+    """Result of `super_twisting`."""
 
     u: Vector
     twist: Vector
 
 
 @traced()
-def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -> Twist:
+def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -> SuperTwistingStep:
     """One sample of the super-twisting algorithm: u = k1 sqrt(abs(s)) sign(s) + twist, twist' = k2 sign(s).
 
     Within the layer `|s| < (4 dt)² k2`, which a sample cannot tell from zero, roots and signs go over into straight
@@ -106,7 +106,7 @@ def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -
     """
     layer = (LAYER_PERIODS * dt) ** 2 * k2
     u = k1 * s / ca.sqrt(ca.fmax(ca.fabs(s), layer)) + twist
-    return Twist(u, twist + dt * k2 * ca.fmax(ca.fmin(s / layer, 1), -1))
+    return SuperTwistingStep(u, twist + dt * k2 * ca.fmax(ca.fmin(s / layer, 1), -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ class SuperTwisting(ModelLaw):
         return cls(arm, lam, 1.5 * np.sqrt(bound), 1.1 * bound, model)
 
     def init(self) -> dict[str, NDArray]:
-        """What is known of the disturbance [rad/s²]."""
+        """Start from what is known of the disturbance [rad/s²]."""
         return {"twist": np.zeros(self.arm.n)}
 
     @traced_step

@@ -36,7 +36,7 @@ class Lyapunov(NamedTuple):
         return np.column_stack([times[edges[:, 0]], times[edges[:, 1] - 1]])
 
     def report(self, t: ArrayLike) -> str:
-        """What became of V in one run of times t (T,), and where theory does not promise that it falls."""
+        """Return what became of V in one run of times t (T,), and where theory does not promise that it falls."""
         lines = [f"V: {self.V[0]:.3g} at first, {self.V[-1]:.3g} at last, largest rise {self._rise:.2g}"]
         intervals = self.open_intervals(t)
         if not len(intervals):
@@ -49,7 +49,7 @@ class Lyapunov(NamedTuple):
 
     @property
     def _rise(self) -> float:
-        """How far V ever rose above its least value before."""
+        """Largest rise of V above its least value before."""
         return float((self.V - np.minimum.accumulate(self.V)).max())
 
 

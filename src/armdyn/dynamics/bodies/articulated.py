@@ -87,7 +87,7 @@ def _release(m: Motion, body: Articulated, effort: Symbol, rotor: Symbol) -> Rel
 
 
 def _free(m: Motion, body: Articulated, release: Release, has_rotor: bool) -> Articulated:
-    """What remains for the parent; without a rotor, exactly nothing along the joint, which gives way there."""
+    """Return what remains for the parent; without a rotor, exactly nothing along the joint, which gives way there."""
     f, n = release.f * release.inverse_d, release.n * release.inverse_d
     M = _upper(body.M - ca.mtimes(f, release.f.T))
     H = body.H - ca.mtimes(f, release.n.T)

@@ -43,6 +43,6 @@ class Moments(NamedTuple):
         return Moments(self.body.turned(R), rotate(R, self.L), turned_matrix(R, self.V))
 
     def turned_to_parent(self, m: Motion) -> Moments:
-        """From the joint's axes to those of the parent."""
+        """Turn them from the joint's axes to those of the parent."""
         V = turned_tensor_z(*m.cos_sin, self.V) if m.is_revolute else self.V
         return Moments(turned_to_parent(m, self.body), m.joint_to_parent(self.L), turned_matrix(m.segment.R_before, V))

@@ -47,7 +47,9 @@ def _regroup_links(arm: Arm, theta: Symbol) -> Symbol:
 
 
 def _split(segment: Segment, body: Body) -> tuple[Body, Body]:
-    """What stays, in the link's frame, and what may as well belong to the parent, at the joint in its axes."""
+    """Return the part that stays, in the link's frame, and the part that may as well belong to the parent, at the joint
+    in its axes.
+    """
     zero = ca.SX(0)
     if segment.kind == "prismatic":
         handed = Body(zero, ca.SX.zeros(3), body.I).turned(segment.R_after)

@@ -16,7 +16,7 @@ class Twist(NamedTuple):
 
 
 def twists(joints: list[Motion], qd: Symbol) -> tuple[list[Twist], list[Twist]]:
-    """Of every link twice: at its joint's point in joint axes, and at its origin in link axes.
+    """Return the twist of every link twice: at its joint's point in joint axes, and at its origin in link axes.
 
     The joint's point is fixed in the parent; at a sliding joint its velocity is the parent's.
     """

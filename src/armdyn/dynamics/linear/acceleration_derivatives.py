@@ -14,7 +14,7 @@ from armdyn.trace.formula import Matrix, Symbol, Vector, ca, on_symbols, traced
 
 
 class AccelerationDerivatives(NamedTuple):
-    """What `acceleration_derivatives` returns."""
+    """Result of `acceleration_derivatives`."""
 
     qdd: Vector
     dq: Matrix

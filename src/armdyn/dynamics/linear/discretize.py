@@ -102,7 +102,7 @@ def _exponential_block(Z: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def halvings(size: float, radius: float) -> int:
-    """How often `size` must be halved to be at most `radius`."""
+    """Return how often `size` must be halved to be at most `radius`."""
     return max(0, math.ceil(math.log2(size / radius))) if size > 0 else 0
 
 

@@ -33,7 +33,7 @@ class Balance(NamedTuple):
 
     @property
     def inverse_gain(self) -> Symbol:
-        """Of torques of the joints (n, n)."""
+        """Inverse gain of torques of the joints (n, n)."""
         if self.arm.coupling is None:
             return ca.diag(1 / self.gain)
         return self._scaled(1 / self.gain, ca.SX.eye(self.arm.n))
@@ -63,7 +63,7 @@ class JointTerms(NamedTuple):
         return 1 / (1 - self.share * self.sign(rigid))
 
     def balance(self, rigid: TorqueDerivatives) -> Balance:
-        """Of the whole arm."""
+        """Return the balance of the whole arm."""
         gain = self.gain(rigid)
         C = rigid.C + self.C + self._by_share(rigid, rigid.tau + self.tau)
         return Balance(self.arm, gain, rigid.M + self.M, C, rigid.K + self.K)
@@ -74,7 +74,7 @@ class JointTerms(NamedTuple):
         return Balance(self.arm, gain, slope.M, slope.C + self._by_share(rigid, slope.tau), slope.K)
 
     def _by_share(self, rigid: TorqueDerivatives, tau: Symbol) -> Symbol:
-        """What torques (n,) add to C, as the shares change with the shafts' speeds."""
+        """Return what torques (n,) add to C, as the shares change with the shafts' speeds."""
         by_share = shaft_torques(self.arm, tau) * self.gain(rigid) * self.sign(rigid)
         return drive_torques(self.arm, ca.mtimes(ca.diag(by_share), self.share_slope))
 

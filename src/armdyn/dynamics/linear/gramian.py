@@ -24,7 +24,7 @@ class Gramian(NamedTuple):
 
 
 def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
-    """How far inputs can move the state within a time.
+    """Return how far inputs can move the state within a time.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def controllability(A: ArrayLike, B: ArrayLike, horizon: float) -> Gramian:
 
 
 def observability(A: ArrayLike, C: ArrayLike, horizon: float) -> Gramian:
-    """How well outputs y = C x determine the state from which the system started.
+    """Return how well outputs y = C x determine the state from which the system started.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def state_matrices(balance: Balance) -> tuple[Symbol, Symbol]:
 
 
 class Linearize(NamedTuple):
-    """What `linearize` returns."""
+    """Result of `linearize`."""
 
     M: Matrix
     C: Matrix
@@ -114,7 +114,7 @@ def unit_payload(arm: Arm, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike 
 
 
 class LinearizeSensitivity(NamedTuple):
-    """What `linearize_sensitivity` returns."""
+    """Result of `linearize_sensitivity`."""
 
     dM: Matrix
     dC: Matrix

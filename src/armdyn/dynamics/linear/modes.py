@@ -56,7 +56,7 @@ class EigenvalueShift(NamedTuple):
 
 
 def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
-    """How the eigenvalues of A move along dA.
+    """Return how the eigenvalues of A move along dA.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ from armdyn.trace.formula import Array, Matrix, Symbol, Vector, ca, on_symbols, 
 # -- what a disturbance of one joint does --------------------------------------------------------------------
 
 
-class Push(NamedTuple):
+class MotionColumn(NamedTuple):
     """Particles at r moving with v, seen from the joint's point, gain a + alpha x r + 2 w x v."""
 
     a: Symbol
@@ -48,31 +48,31 @@ class Push(NamedTuple):
     w: Symbol
 
 
-def velocity_push(m: Motion, parent: LinkMotion) -> Push:
-    """What a unit of qd does, (83)-(92); `parent` is the parent's motion at the joint, in joint axes."""
+def velocity_push(m: Motion, parent: LinkMotion) -> MotionColumn:
+    """Return the effect of a unit of qd, (83)-(92); `parent` is the parent's motion at the joint, in joint axes."""
     zero, wz = ca.SX.zeros(3), cross_z(parent.w)
     if m.is_revolute:
-        return Push(zero, 2 * wz, ca.SX([0, 0, 1]))
-    return Push(2 * wz, zero, zero)
+        return MotionColumn(zero, 2 * wz, ca.SX([0, 0, 1]))
+    return MotionColumn(2 * wz, zero, zero)
 
 
-def position_push(m: Motion, parent: LinkMotion) -> Push:
-    """What a unit of q does, (97)-(106) with errata 4 and 6.
+def position_push(m: Motion, parent: LinkMotion) -> MotionColumn:
+    """Return the effect of a unit of q, (97)-(106) with errata 4 and 6.
 
     For links that turn by dq the parent's motion turns by -dq; for links that slide by z dq the joint is
     elsewhere in the parent's field of accelerations.
     """
     zero = ca.SX.zeros(3)
     if not m.is_revolute:
-        return Push(parent.U[:, 2], zero, zero)
+        return MotionColumn(parent.U[:, 2], zero, zero)
     wz = cross_z(parent.w)
-    return Push(cross_z(parent.a), cross_z(parent.wd) + ca.cross(parent.w, wz), wz)
+    return MotionColumn(cross_z(parent.a), cross_z(parent.wd) + ca.cross(parent.w, wz), wz)
 
 
 # -- crossing a joint ----------------------------------------------------------------------------------------
 
 
-class Crossing(NamedTuple):
+class JointTransfer(NamedTuple):
     """One joint in motion."""
 
     m: Motion
@@ -81,8 +81,8 @@ class Crossing(NamedTuple):
     u_offset: Symbol  # twice the velocity of the link's origin seen from the joint's point, in joint axes
 
     @classmethod
-    def of(cls, m: Motion, parent: LinkMotion, link: LinkMotion, qd: Symbol) -> Crossing:
-        """From the motions of the parent's and the link's frames in their own axes."""
+    def of(cls, m: Motion, parent: LinkMotion, link: LinkMotion, qd: Symbol) -> JointTransfer:
+        """Build it from the motions of the parent's and the link's frames in their own axes."""
         before, turn = ca.SX(m.before), m.parent_to_joint
         at_joint = LinkMotion(turn(parent.w), turn(parent.wd), turn(parent.a + ca.mtimes(parent.U, before)))
         u_offset = ca.cross(m.link_to_joint(link.w), m.offset_in_joint)
@@ -105,7 +105,7 @@ class Load(NamedTuple):
     moments: Moments
     wrench: Wrench
 
-    def response(self, push: Push) -> Wrench:
+    def response(self, push: MotionColumn) -> Wrench:
         """Force and moment at the joint that the particles' gain in acceleration takes."""
         (m, h, I), L, V = self.moments
         f = m * push.a + ca.cross(push.alpha, h) + ca.cross(push.w, L)
@@ -113,7 +113,7 @@ class Load(NamedTuple):
         n = ca.cross(h, push.a) + ca.mtimes(I, push.alpha) + ca.trace(V) * push.w - ca.mtimes(V, push.w)
         return f, n
 
-    def position_response(self, m: Motion, push: Push) -> Wrench:
+    def position_response(self, m: Motion, push: MotionColumn) -> Wrench:
         """The same for a change of q, which also turns or shifts the wrench itself, (107)-(110)."""
         f, n = self.response(push)
         f0, n0 = self.wrench
@@ -122,8 +122,8 @@ class Load(NamedTuple):
         return f, n - cross_z(f0)
 
 
-def loads(crossings: list[Crossing], links: list[LinkMotion], theta: Symbol, tips: Tips) -> list[Load]:
-    """What every joint carries; `tips` is what links pass on to the environment."""
+def loads(crossings: list[JointTransfer], links: list[LinkMotion], theta: Symbol, tips: Tips) -> list[Load]:
+    """Return what every joint carries; `tips` is what links pass on to the environment."""
     carried: list[Moments | None] = [None] * len(links)
     passed = list(tips)
     at_joints: list[Load] = []
@@ -146,7 +146,7 @@ def loads(crossings: list[Crossing], links: list[LinkMotion], theta: Symbol, tip
 # -- what one joint feels of another -------------------------------------------------------------------------
 
 
-class Feel(NamedTuple):
+class ForceRow(NamedTuple):
     """The torque at one joint per unit of a push (a, alpha, w) of a joint nearer the base."""
 
     f: Symbol
@@ -154,7 +154,7 @@ class Feel(NamedTuple):
     g: Symbol
 
     @classmethod
-    def of(cls, m: Motion, load: Load) -> Feel:
+    def of(cls, m: Motion, load: Load) -> ForceRow:
         """For pushes at the joint's own point."""
         (body, L, V) = load.moments
         f, n = unit_wrench(m, body)
@@ -162,20 +162,20 @@ class Feel(NamedTuple):
             return cls(f, n, ca.vertcat(-V[2, 0], -V[2, 1], V[0, 0] + V[1, 1]))  # tr(V) z - V' z
         return cls(f, n, cross_z(L))  # z . (w x L) = w . (L x z)
 
-    def shifted(self, p: Symbol, u: Symbol) -> Feel:
+    def shifted(self, p: Symbol, u: Symbol) -> ForceRow:
         """For pushes at a point from which the present one is at p and moves with u / 2."""
-        return Feel(self.f, self.n + ca.cross(p, self.f), self.g + ca.cross(u, self.f))
+        return ForceRow(self.f, self.n + ca.cross(p, self.f), self.g + ca.cross(u, self.f))
 
-    def turned(self, turn: Callable[[Symbol], Symbol]) -> Feel:
+    def turned(self, turn: Callable[[Symbol], Symbol]) -> ForceRow:
         """In other axes."""
-        return Feel(turn(self.f), turn(self.n), turn(self.g))
+        return ForceRow(turn(self.f), turn(self.n), turn(self.g))
 
-    def carried(self, outer: Crossing, inner: Crossing) -> Feel:
-        """From pushes at the joint `outer` to pushes at `inner`, the joint of its parent."""
+    def carried(self, outer: JointTransfer, inner: JointTransfer) -> ForceRow:
+        """Carry it from motions at the joint `outer` to motions at `inner`, the joint of its parent."""
         at_parent = self.turned(outer.m.joint_to_parent).shifted(ca.SX(outer.m.before), outer.u_before)
         return at_parent.turned(inner.m.link_to_joint).shifted(inner.m.offset_in_joint, inner.u_offset)
 
-    def of_push(self, push: Push) -> Symbol:
+    def of_push(self, push: MotionColumn) -> Symbol:
         """The torque."""
         return ca.dot(self.f, push.a) + ca.dot(self.n, push.alpha) + ca.dot(self.g, push.w)
 
@@ -189,14 +189,14 @@ class TorqueDerivatives(NamedTuple):
     K: Matrix
 
 
-def torque_matrices(crossings: list[Crossing], carried: list[Load]) -> TorqueDerivatives:
+def torque_matrices(crossings: list[JointTransfer], carried: list[Load]) -> TorqueDerivatives:
     """Joint by joint: its own column above the diagonal, its own row below."""
     joints, n = [crossing.m for crossing in crossings], len(crossings)
     M, C, K = ca.SX.zeros(n, n), ca.SX.zeros(n, n), ca.SX.zeros(n, n)
     speed = [velocity_push(x.m, x.parent) for x in crossings]
     place = [position_push(x.m, x.parent) for x in crossings]
     for j, (joint, load) in enumerate(zip(crossings, carried, strict=True)):
-        feel = Feel.of(joint.m, load)
+        feel = ForceRow.of(joint.m, load)
         by_speed, by_place = load.response(speed[j]), load.position_response(joint.m, place[j])
         for child, i in ((j, j), *ancestors(joints, j)):
             m = joints[i]
@@ -235,7 +235,7 @@ def torque_derivatives(
     base = base_link_motion(gravity, base_motion)
     links = outward(joints, rates, joint_rates(arm, qdd), base)
     crossings = [
-        Crossing.of(m, base if m.parent < 0 else links[m.parent], link, rates[i])
+        JointTransfer.of(m, base if m.parent < 0 else links[m.parent], link, rates[i])
         for i, (m, link) in enumerate(zip(joints, links, strict=True))
     ]
     tau, *matrices = torque_matrices(crossings, loads(crossings, links, regroup(arm, theta), tip_wrench(arm, wrench)))
@@ -253,7 +253,7 @@ def mirror(H: Symbol) -> Symbol:
 
 
 class TorqueSecondDerivatives(NamedTuple):
-    """What `torque_second_derivatives` returns."""
+    """Result of `torque_second_derivatives`."""
 
     qq: Annotated[Array, "n, n, n"]
     qqd: Annotated[Array, "n, n, n"]

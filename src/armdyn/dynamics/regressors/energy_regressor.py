@@ -34,7 +34,7 @@ def weight_row(g: Symbol, screw: Twist) -> Symbol:
 
 
 class EnergyRegressor(NamedTuple):
-    """What `energy_regressor` returns."""
+    """Result of `energy_regressor`."""
 
     kinetic: Annotated[Array, "10*joints"]
     potential: Annotated[Array, "10*joints"]

@@ -45,7 +45,7 @@ class AccelerationField:
 
     @cached_property
     def moments(self) -> dict[tuple[int, int], Symbol]:
-        """What each tensor entry adds to the moment about the origin, the integral of r x (U r)."""
+        """Contribution of each tensor entry to the moment about the origin, the integral of r x (U r)."""
         wd, U = self.wd, self.U
         yz, xz, xy = self.products
         return {
@@ -80,7 +80,7 @@ class AccelerationField:
 
 
 def own_screw(m: Motion) -> Twist:
-    """How a link moves, in link axes, when its own joint moves at unit rate."""
+    """Return how a link moves, in link axes, when its own joint moves at unit rate."""
     axis = ca.SX(m.axis)
     if m.is_revolute:
         return Twist(axis, ca.cross(axis, ca.SX(m.after)))
@@ -130,7 +130,7 @@ def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> A
 
 
 class ForwardDynamicsRegressor(NamedTuple):
-    """What `forward_dynamics_regressor` returns."""
+    """Result of `forward_dynamics_regressor`."""
 
     qdd: Vector
     M: Matrix

@@ -95,7 +95,7 @@ class Split:
 
     @property
     def trace_key(self) -> str:
-        """What kernels are keyed by."""
+        """Key of its kernels."""
         return f"{self.arm.trace_key} split {hashlib.sha256(self.S.tobytes()).hexdigest()}"
 
     def trace_data(self, name: str) -> NDArray:

@@ -8,9 +8,9 @@ import numpy as np
 
 from armdyn.errors import ModelError
 from armdyn.frozen import compute_once
-from armdyn.kinematics.axes import Chain, chain
+from armdyn.kinematics.axes import AxisChain, chain
 from armdyn.kinematics.closed.parallel import ThreeParallel, three_parallel
-from armdyn.kinematics.closed.srs import Swivelling, as_srs
+from armdyn.kinematics.closed.srs import SrsArm, as_srs
 from armdyn.kinematics.closed.subproblems import place
 from armdyn.kinematics.closed.wrist import Decoupled, decouple
 from armdyn.kinematics.error import error_sizes
@@ -20,7 +20,7 @@ from armdyn.model.quantities import Number, Pose, Vec
 from armdyn.spatial.transform import inverse
 from armdyn.trace.formula import Array, Scalar, Symbol, Vector, ca, traced
 
-ClosedForm = Decoupled | ThreeParallel | Swivelling
+ClosedForm = Decoupled | ThreeParallel | SrsArm
 
 BRANCHES = 8  # the most that any family has
 
@@ -49,12 +49,12 @@ def closed_form(arm: Arm) -> ClosedForm | None:
     return _form(chain(arm)) if arm.is_chain else None
 
 
-def _form(axes: Chain) -> ClosedForm | None:
+def _form(axes: AxisChain) -> ClosedForm | None:
     return decouple(axes) or three_parallel(axes) or as_srs(axes)
 
 
 class ClosedSolutions(NamedTuple):
-    """What `closed_solutions` returns."""
+    """Result of `closed_solutions`."""
 
     solutions: Annotated[Array, "8, n"]
     within: Annotated[Array, "8"]
@@ -113,7 +113,7 @@ def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> l
     displacement = ca.mtimes([inverse(axes.base), pose, inverse(axes.home)])
     R, p = displacement[:3, :3], displacement[:3, 3]
     reference = [place(axis, q_ref[i]) for i, axis in enumerate(axes.axes)]
-    if isinstance(form, Swivelling):
+    if isinstance(form, SrsArm):
         solutions = form.solutions(R, p, reference, 0 if swivel is None else swivel)
     else:
         solutions = form.solutions(R, p, reference)

@@ -16,9 +16,9 @@ from typing import ClassVar
 
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import Chain, meeting_point, parallel
+from armdyn.kinematics.axes import AxisChain, meeting_point, parallel
 from armdyn.kinematics.closed.positioning import FLIP, LEFT_RIGHT, UP_DOWN, Axes, Places, branch_names, two_links
-from armdyn.kinematics.closed.subproblems import Turn, move, rotate, to_direction, to_height, two_turns
+from armdyn.kinematics.closed.subproblems import RevoluteSolution, move, rotate, to_direction, to_height, two_turns
 from armdyn.kinematics.closed.wrist import perpendicular
 from armdyn.trace.symbols import Symbol, ca
 
@@ -53,7 +53,9 @@ class ThreeParallel:
                 ]
         return solutions
 
-    def _planar(self, R1: Symbol, p1: Symbol, at5: Turn, at6: Turn, front: int, reference: Places) -> list[Places]:
+    def _planar(
+        self, R1: Symbol, p1: Symbol, at5: RevoluteSolution, at6: RevoluteSolution, front: int, reference: Places
+    ) -> list[Places]:
         """Joints 2, 3, 4 for E2 E3 E4 = (R1, p1) E6⁻¹ E5⁻¹."""
         _, second, third, fourth, fifth, sixth = self.axes
         point, across = ca.SX(fourth.p), ca.SX(perpendicular(second.z))
@@ -66,7 +68,7 @@ class ThreeParallel:
         return solutions
 
 
-def three_parallel(chain: Chain) -> ThreeParallel | None:
+def three_parallel(chain: AxisChain) -> ThreeParallel | None:
     """The arm as one with three parallel axes, or None if it is not."""
     if len(chain.axes) != 6 or not all(axis.is_revolute for axis in chain.axes):
         return None

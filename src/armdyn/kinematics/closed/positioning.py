@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Axis, meeting_point, parallel
 from armdyn.kinematics.closed.subproblems import (
     Place,
-    Slide,
+    PrismaticSolution,
     move,
     root,
     to_distance,
@@ -34,7 +34,7 @@ Places = list[Place]
 
 
 class Structure(NamedTuple):
-    """How three joints place a point; `solve(axes, point, target, reference)` gives one triple a branch."""
+    """Way in which three joints place a point; `solve(axes, point, target, reference)` gives one triple a branch."""
 
     name: str
     branches: tuple[str, ...]
@@ -162,7 +162,7 @@ def _cylindrical(axes: Axes, point: NDArray, target: Symbol, reference: Places) 
     for q3 in ((-b + half) / ww, (-b - half) / ww):
         y = first.p + start + q3 * w
         at1 = to_point(first, y, target, reference[0])
-        solutions.append([at1, Slide(rise - slope * q3), Slide(q3)])
+        solutions.append([at1, PrismaticSolution(rise - slope * q3), PrismaticSolution(q3)])
     return solutions
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE_PENALTY, ClosedForm, closed_solutions
-from armdyn.kinematics.closed.srs import Swivelling, swivel_angle
+from armdyn.kinematics.closed.srs import SrsArm, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Settings, Solution, larger, no_limits
+from armdyn.kinematics.numeric import Solution, SolverSettings, larger, no_limits
 from armdyn.model.arm import Arm
 
 # Swivel angles tried when none is asked for and the reference's will not do.
@@ -27,12 +27,12 @@ class Solutions(NamedTuple):
 
 
 def solve_closed(
-    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings
+    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings
 ) -> tuple[Solution, Solutions]:
     """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
     # Branches that do not exist are computed as NaN on purpose.
     with np.errstate(invalid="ignore", divide="ignore"):
-        if isinstance(form, Swivelling):
+        if isinstance(form, SrsArm):
             result = _swivel(arm, poses, q_ref, swivel, settings)
         else:
             result = closed_solutions(arm, poses, q_ref, task=settings.task)
@@ -46,7 +46,7 @@ def solve_closed(
     return nearest, solutions
 
 
-def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: Settings) -> Any:
+def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings) -> Any:
     """The closed form at the given swivel angles, or else at those of q_ref.
 
     Where that has no solution within limits, at the angle of the nearest solution which is.
@@ -68,7 +68,13 @@ def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, se
 
 
 def _polish(
-    arm: Arm, poses: NDArray, q_ref: NDArray, settings: Settings, rows: NDArray, nearest: Solution, solutions: Solutions
+    arm: Arm,
+    poses: NDArray,
+    q_ref: NDArray,
+    settings: SolverSettings,
+    rows: NDArray,
+    nearest: Solution,
+    solutions: Solutions,
 ) -> None:
     """Correct the solutions of some poses by iteration and choose again."""
     q, pose = solutions.q[rows], poses[rows, None]

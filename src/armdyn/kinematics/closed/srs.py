@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
-from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, chain, meeting_point
+from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, AxisChain, chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places, branch_names
 from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
@@ -29,7 +29,7 @@ from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
 @dataclass(frozen=True, eq=False)
-class Swivelling:
+class SrsArm:
     """An S-R-S arm: its axes (the fourth given by its point E nearest to the shoulder), S and W at home."""
 
     axes: Axes
@@ -76,7 +76,7 @@ class Swivelling:
         return u, ca.cos(swivel) * up + ca.sin(swivel) * ca.cross(u, up)
 
 
-def as_srs(chain: Chain) -> Swivelling | None:
+def as_srs(chain: AxisChain) -> SrsArm | None:
     """The arm as an S-R-S arm, or None if it is not."""
     axes = chain.axes
     if len(axes) != 7 or not all(axis.is_revolute for axis in axes):
@@ -88,7 +88,7 @@ def as_srs(chain: Chain) -> Swivelling | None:
     arms = np.linalg.norm(S - elbow.p), np.linalg.norm(W - axes[3].through(W).p)
     if min(arms) < ROUNDED_DESCRIPTION:
         return None
-    return Swivelling((*axes[:3], elbow, *axes[4:]), S, W)
+    return SrsArm((*axes[:3], elbow, *axes[4:]), S, W)
 
 
 @traced(returns={"swivel": ""})

@@ -27,7 +27,7 @@ EDGE_ROUND_OFF = 1e-13
 LEAST_SQUARE = 1e-24
 
 
-class Turn(NamedTuple):
+class RevoluteSolution(NamedTuple):
     """A revolute joint's position; `angle` saves an atan2 where it follows from another one's."""
 
     cos: Symbol
@@ -39,28 +39,28 @@ class Turn(NamedTuple):
         """The joint position [rad], up to whole turns."""
         return ca.atan2(self.sin, self.cos) if self.angle is None else self.angle
 
-    def reversed(self) -> Turn:
+    def reversed(self) -> RevoluteSolution:
         """The turn back."""
-        return Turn(self.cos, -self.sin)
+        return RevoluteSolution(self.cos, -self.sin)
 
-    def opposite(self) -> Turn:
+    def opposite(self) -> RevoluteSolution:
         """Half a turn further."""
-        return Turn(-self.cos, -self.sin, self.position + np.pi)
+        return RevoluteSolution(-self.cos, -self.sin, self.position + np.pi)
 
-    def mirrored(self, at: float) -> Turn:
+    def mirrored(self, at: float) -> RevoluteSolution:
         """The turn as far on the other side of the angle `at`."""
         c, s = np.cos(2 * at), np.sin(2 * at)
-        return Turn(c * self.cos + s * self.sin, s * self.cos - c * self.sin, 2 * at - self.position)
+        return RevoluteSolution(c * self.cos + s * self.sin, s * self.cos - c * self.sin, 2 * at - self.position)
 
 
-class Slide(NamedTuple):
+class PrismaticSolution(NamedTuple):
     """A prismatic joint's position."""
 
     position: Symbol
 
-    def reversed(self) -> Slide:
+    def reversed(self) -> PrismaticSolution:
         """The shift back."""
-        return Slide(-self.position)
+        return PrismaticSolution(-self.position)
 
 
 Place = Any  # a Turn or a Slide
@@ -68,10 +68,10 @@ Place = Any  # a Turn or a Slide
 
 def place(axis: Axis, q: Symbol) -> Place:
     """The joint at position q."""
-    return Turn(ca.cos(q), ca.sin(q)) if axis.is_revolute else Slide(q)
+    return RevoluteSolution(ca.cos(q), ca.sin(q)) if axis.is_revolute else PrismaticSolution(q)
 
 
-def turn(z: NDArray, at: Turn, v: Symbol) -> Symbol:
+def turn(z: NDArray, at: RevoluteSolution, v: Symbol) -> Symbol:
     """The vector `v` turned about the direction `z`: Rodrigues' formula."""
     along = z * ca.dot(z, v)
     return along + at.cos * (v - along) + at.sin * ca.cross(ca.SX(z), v)
@@ -79,22 +79,22 @@ def turn(z: NDArray, at: Turn, v: Symbol) -> Symbol:
 
 def move(axis: Axis, at: Place, point: Symbol) -> Symbol:
     """The point carried along by the joint."""
-    if isinstance(at, Slide):
+    if isinstance(at, PrismaticSolution):
         return point + axis.z * at.position
     return axis.p + turn(axis.z, at, point - axis.p)
 
 
 def rotate(axis: Axis, at: Place, R: Symbol) -> Symbol:
     """The columns of `R` turned by the joint."""
-    if isinstance(at, Slide):
+    if isinstance(at, PrismaticSolution):
         return R
     return ca.horzcat(*(turn(axis.z, at, R[:, k]) for k in range(R.shape[1])))
 
 
 def to_height(axis: Axis, point: Symbol, normal: Symbol, height: Symbol, reference: Place) -> list[Place]:
     """Positions that carry `point` to `height` along `normal`: two for a turn, one for a shift."""
-    if isinstance(reference, Slide):
-        return [Slide((height - ca.dot(normal, point)) / ca.dot(normal, axis.z))]
+    if isinstance(reference, PrismaticSolution):
+        return [PrismaticSolution((height - ca.dot(normal, point)) / ca.dot(normal, axis.z))]
     # n.R v = (z.n)(z.v) + cos (z x n).(z x v) + sin n.(z x v)
     v = point - axis.p
     along = ca.dot(axis.z, normal) * ca.dot(axis.z, v)
@@ -103,12 +103,12 @@ def to_height(axis: Axis, point: Symbol, normal: Symbol, height: Symbol, referen
 
 def to_distance(axis: Axis, point: Symbol, center: Symbol, squared: Symbol, reference: Place) -> list[Place]:
     """The two positions that carry `point` to the given squared distance from `center`."""
-    if isinstance(reference, Slide):
+    if isinstance(reference, PrismaticSolution):
         # q² + 2 q z.w + w.w = d² with w = point - center
         w = point - center
         b = ca.dot(axis.z, w)
         half = root(b * b - ca.dot(w, w) + squared, squared)
-        return [Slide(-b + half), Slide(-b - half)]
+        return [PrismaticSolution(-b + half), PrismaticSolution(-b - half)]
     # |E y - x|² = |y - p|² + |x - p|² - 2 (x - p).R(y - p): a height along x - p
     v, x = point - axis.p, center - axis.p
     along = ca.dot(axis.z, x) * ca.dot(axis.z, v)
@@ -118,12 +118,12 @@ def to_distance(axis: Axis, point: Symbol, center: Symbol, squared: Symbol, refe
 
 def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Place:
     """The position that carries `point` nearest to `target`."""
-    if isinstance(reference, Slide):
-        return Slide(ca.dot(axis.z, target - point))
+    if isinstance(reference, PrismaticSolution):
+        return PrismaticSolution(ca.dot(axis.z, target - point))
     return to_direction(axis.z, point - axis.p, target - axis.p, reference)
 
 
-def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> Turn:
+def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> RevoluteSolution:
     """The turn about `z` that carries the vector `v` nearest to `target`."""
     x, y = _swing(z, v, target)
     return _unit(x, y, x * x + y * y < LEAST_SQUARE * LEAST_SQUARE, reference)
@@ -131,7 +131,7 @@ def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> Tur
 
 def two_turns(
     z1: NDArray, z2: NDArray, v: Symbol, target: Symbol, references: tuple[Place, Place]
-) -> list[tuple[Turn, Turn]]:
+) -> list[tuple[RevoluteSolution, RevoluteSolution]]:
     """The two pairs of turns that carry `v` to `target` of equal length: R1 R2 v = target."""
     # z1.R2 v = z1.target. The discriminant a² + b² - c² is written with z1 x target so that it keeps
     # its digits where target and z1 are nearly parallel (the wrist's singularity).
@@ -153,7 +153,7 @@ def root(x: Symbol, scale: Symbol) -> Symbol:
 
 
 def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
-    """How a turn of `v` about `z` moves it along `direction`: factors of cosine and sine.
+    """Return how a turn of `v` about `z` moves it along `direction`: factors of cosine and sine.
 
     Both vectors are turned across z before they are multiplied: no digits are lost where they are
     nearly along it.
@@ -162,19 +162,19 @@ def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
     return ca.dot(towards, across), ca.dot(z, ca.cross(across, towards))
 
 
-def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[Turn]:
+def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[RevoluteSolution]:
     """Solve a cos + b sin = c."""
     squared = a * a + b * b
     return _both(a, b, c, root(squared - c * c, squared), reference)
 
 
-def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[Turn]:
+def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[RevoluteSolution]:
     """The turns with a cos + b sin = c and b cos - a sin = half, then -half."""
     free = ca.logic_and(a * a + b * b < LEAST_SQUARE, half >= 0)
     return [_unit(a * c + b * h, b * c - a * h, free, reference) for h in (half, -half)]
 
 
-def _unit(x: Symbol, y: Symbol, free: Symbol, reference: Place) -> Turn:
+def _unit(x: Symbol, y: Symbol, free: Symbol, reference: Place) -> RevoluteSolution:
     """(x, y) scaled to length one, or the reference where the joint is free."""
     scale = 1 / ca.sqrt(x * x + y * y)
-    return Turn(ca.if_else(free, reference.cos, x * scale), ca.if_else(free, reference.sin, y * scale))
+    return RevoluteSolution(ca.if_else(free, reference.cos, x * scale), ca.if_else(free, reference.sin, y * scale))

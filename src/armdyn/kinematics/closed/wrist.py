@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Chain, meeting_point
+from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, AxisChain, meeting_point
 from armdyn.kinematics.closed.positioning import FLIP, Axes, Places, Structure, branch_names, positioning
 from armdyn.kinematics.closed.subproblems import rotate, to_direction, two_turns
 from armdyn.trace.symbols import Symbol, ca
@@ -35,7 +35,7 @@ class Decoupled:
 
     @property
     def family(self) -> str:
-        """What kind of arm it is."""
+        """Kind of arm."""
         wrist = ("no wrist", "a one-axis wrist", "a two-axis wrist", "a spherical wrist")[len(self.axes) - 3]
         return f"{self.structure.name} arm with {wrist}"
 
@@ -61,8 +61,8 @@ class Decoupled:
         return solutions
 
 
-def decouple(chain: Chain) -> Decoupled | None:
-    """How the arm decouples, or None if it does not."""
+def decouple(chain: AxisChain) -> Decoupled | None:
+    """Return how the arm decouples, or None if it does not."""
     arm, wrist = chain.axes[:3], chain.axes[3:]
     if len(arm) < 3 or len(wrist) > 3 or not all(axis.is_revolute for axis in wrist):
         return None

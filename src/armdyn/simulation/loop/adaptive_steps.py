@@ -18,9 +18,9 @@ from armdyn.errors import ShapeError, SimulationError, check_choice, quote
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
-from armdyn.simulation.loop.schedule import Schedule, Span
-from armdyn.simulation.plant.advance import Slip, Step
-from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.loop.schedule import PayloadInterval, Schedule
+from armdyn.simulation.plant.advance import PlantStep, Slip
+from armdyn.simulation.plant.plant import Plant, PlantFeatures
 from armdyn.trace.program import Program
 
 # Part of the band between breaking away forward and backward by which a joint may be beyond it and still be held: a
@@ -45,7 +45,7 @@ class Event(NamedTuple):
 
 
 class Accuracy(NamedTuple):
-    """How SciPy integrates."""
+    """Method and tolerances by which SciPy integrates."""
 
     tolerance: float
     method: str
@@ -59,7 +59,7 @@ def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     return Accuracy(float(tolerance), method)
 
 
-def rates_program(plant: Plant, kind: Kind) -> Program:
+def rates_program(plant: Plant, kind: PlantFeatures) -> Program:
     """Accelerations of links and elastic joints' rotors, and which joints can stick and what holding them takes."""
     n = plant.arm.n
     N = n + len(kind.elastic)
@@ -70,7 +70,7 @@ def rates_program(plant: Plant, kind: Kind) -> Program:
     outputs: Shapes = {"a": (N,), **(dict.fromkeys(("dry", "above", "below"), (n,)) if dry else {})}
 
     def formula(values: Any) -> dict[str, Any]:
-        step = Step(plant.arm, kind, {name: values[name] for name in data})
+        step = PlantStep(plant.arm, kind, {name: values[name] for name in data})
         now = values["x"], values["v"], values["tau"]
         if not dry:
             return {"a": step.acceleration(*now, 0, None)}
@@ -89,7 +89,7 @@ class AdaptiveRun(PlantRun):
         super().__init__(schedule, q0, qd0, {**start, "tau": (n,)})
         self.accuracy, self._at, self._dry = accuracy, 0, np.zeros(n, bool)
         self._motor, self._direction = self.start["motor"], self.start["direction"]
-        self._rubbing = Step(self.plant.arm, self.kind, {}).rubbing
+        self._rubbing = PlantStep(self.plant.arm, self.kind, {}).rubbing
         self._held = np.zeros(n)
         self._bind()
         if self.kind.friction == "dry":
@@ -114,7 +114,7 @@ class AdaptiveRun(PlantRun):
         )
         return x, v
 
-    def carry(self, span: Span) -> None:
+    def carry(self, span: PayloadInterval) -> None:
         """Change what the arm carries."""
         super().carry(span)
         if self.kind.friction == "dry":
@@ -130,7 +130,7 @@ class AdaptiveRun(PlantRun):
     # -- one step ---------------------------------------------------------------------------------------
 
     def _torque(self, s: float) -> NDArray:
-        """Of the drives, s seconds into the step."""
+        """Return the torque of the drives, s seconds into the step."""
         if not self.kind.lag:
             return self._held
         lag = np.asarray(self.plant.motor_lag)
@@ -153,7 +153,7 @@ class AdaptiveRun(PlantRun):
         return np.where(self._dry, np.abs(self._direction), 1.0)
 
     def _advance(self) -> None:
-        """From one step to the next, stretch by stretch between events."""
+        """Integrate from one step to the next, stretch by stretch between events."""
         k, h, limit = self._at, self.clock.h, self.plant.torque_limits
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
@@ -235,7 +235,7 @@ class AdaptiveRun(PlantRun):
         return np.array(at_shafts(self.plant.arm, state[len(state) // 2 + np.array(self._rubbing)]))
 
     def _events(self, moving: NDArray) -> list[Event]:
-        """What may end a stretch: sliding joints stop, stuck ones break away."""
+        """Return the events that may end a stretch: sliding joints stop, stuck ones break away."""
         events = []
         for i in np.flatnonzero(self._dry).tolist():
             if self._direction[i]:
@@ -251,7 +251,7 @@ class AdaptiveRun(PlantRun):
         return lambda t, y: float(self._speeds(y)[i] * direction)
 
     def _margin(self, i: int, name: str, moving: NDArray) -> Margin:
-        """How far a stuck joint is from breaking away."""
+        """Return how far a stuck joint is from breaking away."""
 
         def margin(t: float, y: NDArray) -> float:
             x, v = np.split(y, 2)
@@ -263,7 +263,9 @@ class AdaptiveRun(PlantRun):
 
 
 def _distance(t: float, y: NDArray) -> float:
-    """From just beyond all bounds, so that `Record.watch` sees it; asked of accepted steps alone."""
+    """Return the distance from just beyond all bounds, so that `RunRecord.watch` sees it; asked of accepted steps
+    alone.
+    """
     return float(1.001 * RUNAWAY_VELOCITY - np.abs(y[len(y) // 2 :]).max())
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.simulation.loop.programs import OUTPUTS, LawShapes, Timing, loop_rollout
-from armdyn.simulation.loop.record import Record, outputs_of
+from armdyn.simulation.loop.programs import OUTPUTS, LawShapes, LoopTiming, loop_rollout
+from armdyn.simulation.loop.record import RunRecord, outputs_of
 from armdyn.simulation.loop.schedule import Schedule
-from armdyn.simulation.sensing import Chance, Draw, Sensing, first_draw, first_memory
+from armdyn.simulation.sensing import NoiseGenerator, NoiseSample, Sensing, first_draw, first_memory
 from armdyn.simulation.sensors import Sensors
 from armdyn.trace.pool import pool
 from armdyn.trace.rollout import Rollout
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 # for its rows may be written to a file at each look.
 STEPS_PER_BLOCK = 100_000
 STEPS_OF_ONE = 20_000
-NO_CHANCE = Draw()
+NO_CHANCE = NoiseSample()
 
 
-class Loop:
+class BatchLoop:
     """A law and a plant, compiled, with the arrays that do not change during a run."""
 
     def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None = None, single: bool = True) -> None:
@@ -35,7 +35,7 @@ class Loop:
         self.kind = schedule.kind
         self.sensing = None if sensors is None else Sensing.of(sensors)
         self.resolution = (sensors or Sensors()).resolutions(schedule.plant.arm.n)
-        self.timing: Timing = schedule.clock.timing
+        self.timing: LoopTiming = schedule.clock.timing
         self.shapes = LawShapes.of(law, schedule.channels)
         self.params = {f"param.{name}": self._lanes(value, law.core_shape(name)) for name, value in law.params.items()}
 
@@ -73,7 +73,7 @@ class Loop:
             rows["flags"] = schedule.clock.flags(first, count)
         return {**rows, **self._constants(theta)}
 
-    def start(self, q0: NDArray, qd0: NDArray, draw: Draw = NO_CHANCE) -> dict[str, NDArray]:
+    def start(self, q0: NDArray, qd0: NDArray, draw: NoiseSample = NO_CHANCE) -> dict[str, NDArray]:
         """The whole state (lanes, ...) at rest but for positions and velocities; `draw` falls on the first readings."""
         state = {**self.schedule.plant.start(q0, qd0)}
         state |= {name: np.zeros_like(q0) for name in ("command", "pending")}
@@ -87,9 +87,9 @@ class Loop:
 
 
 class Draws:
-    """What chance does to the readings of all rollouts, block by block; each sample's lasts for its steps."""
+    """Noise of the readings of all rollouts, block by block; each sample's lasts for its steps."""
 
-    def __init__(self, chance: Chance | None, substeps: int) -> None:
+    def __init__(self, chance: NoiseGenerator | None, substeps: int) -> None:
         self._chance, self._substeps = chance, substeps
         self._next = {} if chance is None else chance.draws(1)  # drawn ahead: the first reading fills the memory
         self.first = first_draw(self._next)
@@ -104,18 +104,18 @@ class Draws:
         return {name: np.repeat(rows[:, :-1], self._substeps, axis=1) for name, rows in both.items()}
 
 
-def run_batch(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
+def run_batch(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunRecord:
     """Run all rollouts."""
     schedule, settings, clock, (lanes, n) = plan.schedule, plan.settings, plan.schedule.clock, plan.q0.shape
     sensors, threads = settings.sensors, settings.threads or 1
-    loop = Loop(schedule, plan.controller, sensors, lanes == 1)
-    draws = Draws(None if sensors is None else Chance(sensors, n, lanes, settings.seed), clock.substeps)
+    loop = BatchLoop(schedule, plan.controller, sensors, lanes == 1)
+    draws = Draws(None if sensors is None else NoiseGenerator(sensors, n, lanes, settings.seed), clock.substeps)
     state = loop.start(plan.q0, plan.qd0, draws.first)
     theta = _rows(schedule.plant.own_theta)
     rollout = loop.rollout(theta)
     shapes = outputs_of(rollout)
     recorded = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
-    record = Record.empty(schedule, lanes, settings.every, recorded)
+    record = RunRecord.empty(schedule, lanes, settings.every, recorded)
     most = min(STEPS_PER_BLOCK // lanes, STEPS_PER_BLOCK if lanes > 1 else STEPS_OF_ONE)
     count = clock.substeps * min(max(most // clock.substeps, 8), clock.samples)
     buffers = {name: pool().empty((lanes, count + (name not in OUTPUTS), *shape)) for name, shape in shapes.items()}

@@ -54,7 +54,7 @@ def crossover(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> N
 
 
 def _last_crossing(f: NDArray, gain: NDArray) -> float:
-    """Where a gain falls below 1 for the last time, between two frequencies by their logarithms."""
+    """Return where a gain falls below 1 for the last time, between two frequencies by their logarithms."""
     above = np.flatnonzero(gain >= 1)
     if not len(above):
         return np.nan

@@ -16,7 +16,7 @@ from armdyn.model.urdf.xml import text
 from armdyn.simulation.loop.programs import plant_shapes
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
-from armdyn.simulation.loop.schedule import Schedule, Span
+from armdyn.simulation.loop.schedule import PayloadInterval, Schedule
 from armdyn.simulation.plant.elasticity import Elasticity, check_elastic
 from armdyn.simulation.plant.plant import Plant
 from armdyn.spatial.inertia import Inertia
@@ -119,7 +119,7 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
 def _numbers(
     joint: Joint, friction: bool, drive: bool, elastic: bool, friction_at_motor: bool
 ) -> tuple[dict[str, float], dict[str, float]]:
-    """What acts at the link and, for elastic joints, at the rotor."""
+    """Return what acts at the link and, for elastic joints, at the rotor."""
     f, d = joint.friction, joint.drive
     rubbing = {"damping": f.viscous * friction, "frictionloss": f.coulomb * friction}
     motor = {"damping": d.reflected_damping * drive, "armature": d.reflected_inertia * drive}
@@ -165,7 +165,7 @@ class MujocoRun(PlantRun):
         self._mujoco, self._limit, self._at = mujoco, self.plant.torque_limits, 0
         self._driven = [n + kind.elastic.index(i) if i in kind.elastic else i for i in range(n)]
 
-    def carry(self, span: Span) -> None:
+    def carry(self, span: PayloadInterval) -> None:
         """Begin or go on with what the arm carries now."""
         super().carry(span)
         plant, rows = self.plant, {name: self.rows[name][0, span.first] for name in self.states}

@@ -27,7 +27,7 @@ from armdyn.trajectory.protocol import JointMotion
 
 
 @dataclass(frozen=True)
-class Settings:
+class SimulationSettings:
     """The settings of `simulate`, as given."""
 
     duration: float | None = None
@@ -58,14 +58,14 @@ class Plan:
     q0: NDArray  # (lanes, n)
     qd0: NDArray
     batch: tuple[int, ...]
-    settings: Settings  # with a seed and a number of threads
+    settings: SimulationSettings  # with a seed and a number of threads
     accuracy: Accuracy | None  # of adaptive steps
     compiled: bool  # the whole loop in one kernel
     notes: tuple[str, ...]  # known before the run
     remarks: tuple[str, ...]  # the same, not worth a warning
 
 
-def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Settings) -> Plan:
+def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: SimulationSettings) -> Plan:
     """Check the parts of a run and lay it out in time."""
     plant = Plant(plant) if isinstance(plant, Arm) else plant
     accuracy = None if settings.tolerance is None else make_accuracy(settings.tolerance, settings.solver)
@@ -99,7 +99,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Set
 
 
 def _lay_out(
-    plant: Plant, reference: Any, settings: Settings, accuracy: Accuracy | None
+    plant: Plant, reference: Any, settings: SimulationSettings, accuracy: Accuracy | None
 ) -> tuple[Schedule, JointMotion, tuple[str, ...]]:
     """The run in time, its reference at all steps and after the last, and what is to be told about it."""
     motion, duration = make_reference(reference, settings.duration, settings.hold, plant.arm.n)

@@ -15,11 +15,11 @@ import numpy as np
 
 from armdyn.control.protocol import Law, Reference
 from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
-from armdyn.simulation.plant.advance import Step
+from armdyn.simulation.plant.advance import PlantStep
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.elasticity import at_encoders
-from armdyn.simulation.plant.plant import Kind, Plant
-from armdyn.simulation.sensing import Draw, Sensing, reading
+from armdyn.simulation.plant.plant import Plant, PlantFeatures
+from armdyn.simulation.sensing import NoiseSample, Sensing, reading
 from armdyn.trace.program import Port, Program
 from armdyn.trace.recent import kernels
 from armdyn.trace.rollout import Rollout, make_rollout
@@ -31,14 +31,14 @@ MEASURED = ("measured.q", "measured.qd")
 OUTPUTS = frozenset(("tau", "contact", "multipliers", *MEASURED))
 
 
-class Timing(NamedTuple):
-    """How controller and integrator interleave: `held` if a step may lack a sample, `delayed` if commands wait."""
+class LoopTiming(NamedTuple):
+    """Interleaving of controller and integrator: `held` if a step may lack a sample, `delayed` if commands wait."""
 
     held: bool = False
     delayed: bool = False
 
 
-def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
+def plant_shapes(plant: Plant, kind: PlantFeatures) -> tuple[Shapes, Shapes]:
     """State and data of a plant's step."""
     n, e = plant.arm.n, len(kind.elastic)
     state: Shapes = {"q": (n,), "qd": (n,)}
@@ -57,27 +57,29 @@ def plant_shapes(plant: Plant, kind: Kind) -> tuple[Shapes, Shapes]:
     return state, data
 
 
-def plant_program(plant: Plant, kind: Kind) -> Program:
+def plant_program(plant: Plant, kind: PlantFeatures) -> Program:
     """One step of the plant under the input `command`."""
     state, data = plant_shapes(plant, kind)
     inputs = {**state, "command": (plant.arm.n,), **data}
 
     def formula(values: Mapping[str, Any]) -> dict[str, Any]:
-        step = Step(plant.arm, kind, {name: values[name] for name in data})
+        step = PlantStep(plant.arm, kind, {name: values[name] for name in data})
         return step.advance({name: values[name] for name in state}, values["command"])
 
     return program_of("plant", inputs, {**state, **exerted_shapes(plant, kind)}, formula)
 
 
-def exerted_shapes(plant: Plant, kind: Kind) -> Shapes:
-    """What a plant's step shows besides its state: torques of the drives, forces of contacts and of a constraint."""
+def exerted_shapes(plant: Plant, kind: PlantFeatures) -> Shapes:
+    """Return the shapes of what a plant's step shows besides its state: torques of the drives, forces of contacts and
+    of a constraint.
+    """
     contact = {"contact": (len(kind.touching), 3)} if kind.surfaces else {}
     constraint = {} if kind.constraint is None else {"multipliers": (len(kind.constraint),)}
     return {"tau": (plant.arm.n,), **contact, **constraint}
 
 
 class LawShapes(NamedTuple):
-    """What a law brings into the loop, by name."""
+    """Shapes that a law brings into the loop, by name."""
 
     params: Shapes
     state: Shapes
@@ -110,7 +112,7 @@ def sensor_shapes(sensing: Sensing, n: int) -> tuple[Shapes, Shapes]:
 
 
 def loop_program(
-    plant: Plant, kind: Kind, law: Law, shapes: LawShapes, timing: Timing, sensing: Sensing | None
+    plant: Plant, kind: PlantFeatures, law: Law, shapes: LawShapes, timing: LoopTiming, sensing: Sensing | None
 ) -> Program:
     """One step of controller and plant."""
     n = plant.arm.n
@@ -139,7 +141,7 @@ def loop_program(
         ref = Reference(q, qd, qdd, _strip_prefix("channel", values))
         params = _strip_prefix("param", values)
         q_seen, qd_seen, readings = _sense(kind, sensing, values)
-        step = Step(plant.arm, kind, {name: values[name] for name in plant_data})
+        step = PlantStep(plant.arm, kind, {name: values[name] for name in plant_data})
         if kind.wrist:
             wrench = ref.channels["wrench"] + step.wrist(values["q"], values["qd"])
             ref = ref._replace(channels={**ref.channels, "wrench": wrench})
@@ -159,7 +161,7 @@ def loop_program(
 
 
 def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapping[str, Any]]:
-    """What a law's step gives for symbols, checked: the formula may be a user's."""
+    """Return what a law's step gives for symbols, checked: the formula may be a user's."""
     who, n = f"{type(law).__name__}.step", law.arm.n
     try:
         answer = law.step(law.arm, *asked)
@@ -182,7 +184,7 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
     return u, {name: answer[1][name] for name in states}
 
 
-def _sense(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+def _sense(kind: PlantFeatures, sensing: Sensing | None, values: Mapping[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
     """Position and velocity as the controller sees them, and the sensors' state after it."""
     q, qd = (
         at_encoders(kind.elastic, values[name], values[f"rotor_{name}"]) if kind.motor_encoders else values[name]
@@ -191,12 +193,12 @@ def _sense(kind: Kind, sensing: Sensing | None, values: Mapping[str, Any]) -> tu
     if sensing is None:
         return q, qd, {}
     noise = [values["noise"][k, :].T for k in range(2)] if sensing.noisy else [0, 0]
-    draw = Draw(noise[0], noise[1], values["lost"] if sensing.lossy else 0)
+    draw = NoiseSample(noise[0], noise[1], values["lost"] if sensing.lossy else 0)
     memory = _strip_prefix("sensor", values)
     return reading(sensing, memory, (q, qd), draw, values.get("resolution"), values["period"], ca.floor)
 
 
-def _hold(timing: Timing, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
+def _hold(timing: LoopTiming, values: Mapping[str, Any], u: Any, memory: Any, after: Any) -> tuple[Any, dict[str, Any]]:
     """The command that acts in this step, and what is kept of command, law and sensors for the next."""
     if not timing.held:
         return u, after
@@ -247,17 +249,17 @@ def keyed_rollout(
     return kernels.find(whole, lambda: make_rollout(program, shared, repr(key), single))
 
 
-def plant_rollout(plant: Plant, kind: Kind, shared: frozenset[str]) -> Rollout:
+def plant_rollout(plant: Plant, kind: PlantFeatures, shared: frozenset[str]) -> Rollout:
     """The plant's step compiled, for one run."""
     return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared, True)
 
 
 def loop_rollout(
     plant: Plant,
-    kind: Kind,
+    kind: PlantFeatures,
     law: Law,
     shapes: LawShapes,
-    timing: Timing,
+    timing: LoopTiming,
     sensing: Sensing | None,
     shared: frozenset[str],
     single: bool,

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
 from armdyn.simulation.loop.programs import MEASURED, OUTPUTS, Shapes, plant_rollout
-from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Record, Runaway, outputs_of
-from armdyn.simulation.loop.schedule import Schedule, Span
+from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway, RunRecord, outputs_of
+from armdyn.simulation.loop.schedule import PayloadInterval, Schedule
 from armdyn.simulation.sensing import Instruments
 from armdyn.trajectory.protocol import JointMotion
 
@@ -42,7 +42,7 @@ class PlantRun(ABC):
         for name in self.states:
             self.rows[name][0, step] = state[name]
 
-    def carry(self, span: Span) -> None:
+    def carry(self, span: PayloadInterval) -> None:
         """Change what the arm carries."""
         span.seize(self.plant, self.rows)
 
@@ -64,7 +64,7 @@ class NativeRun(PlantRun):
         outputs = {name: rows[:, 1:] if name in self.states else rows for name, rows in self.rows.items()}
         self._theta, self._native = constants["theta"], rollout.bind_in_parts(inputs, outputs, self.clock.substeps)
 
-    def carry(self, span: Span) -> None:
+    def carry(self, span: PayloadInterval) -> None:
         """Change what the arm carries."""
         super().carry(span)
         self._theta[:] = span.theta
@@ -74,7 +74,7 @@ class NativeRun(PlantRun):
         self._native()
 
 
-def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
+def run_python(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunRecord:
     """Run one rollout with a controller that is called at every sample."""
     schedule, clock, sensors = plan.schedule, plan.schedule.clock, plan.settings.sensors
     run, n = _make_run(plan), schedule.plant.arm.n
@@ -83,7 +83,7 @@ def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
         instruments = Instruments(sensors, clock.period, clock.samples, n, plan.settings.seed)
         run.shapes |= dict.fromkeys(MEASURED, (n,))
         run.rows |= {name: np.empty((1, clock.steps, n)) for name in MEASURED}
-    record = Record.empty(schedule, 1, plan.settings.every, run.shapes)
+    record = RunRecord.empty(schedule, 1, plan.settings.every, run.shapes)
     steps, recorded, fault = 0, 0, None
     ends: dict[str, NDArray] = {}
     try:
@@ -111,7 +111,7 @@ def run_python(plan: Plan, progress: Callable[[int, Record], None]) -> Record:
     return record
 
 
-def _keep(record: Record, rows: dict[str, NDArray], first: int, steps: int) -> int:
+def _keep(record: RunRecord, rows: dict[str, NDArray], first: int, steps: int) -> int:
     """Keep what came since step `first`; the step that comes next."""
     record.keep(first, {name: array[:, first:steps] for name, array in rows.items()}, steps - first)
     return steps

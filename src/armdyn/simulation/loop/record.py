@@ -26,7 +26,7 @@ class Runaway(Exception):
 
 
 @dataclass
-class Record:
+class RunRecord:
     """Arrays (lanes, rows, ...) filled as a run goes on; a row is kept every `stride` steps."""
 
     stride: int
@@ -39,7 +39,7 @@ class Record:
     complete: bool = True
 
     @classmethod
-    def empty(cls, schedule: Schedule, lanes: int, every: int, shapes: dict[str, tuple[int, ...]]) -> Record:
+    def empty(cls, schedule: Schedule, lanes: int, every: int, shapes: dict[str, tuple[int, ...]]) -> RunRecord:
         """A record for all outputs of a run."""
         rows = schedule.clock.samples // every + 1
         size = 8 * lanes * rows * sum(int(np.prod(shape)) for shape in shapes.values())
@@ -90,7 +90,7 @@ class Record:
         return (self.diverged_step - self.faulty) // self.stride + 1
 
     def forget_after_divergence(self) -> None:
-        """What follows the divergence of a run means nothing: NaN."""
+        """Fill what follows the divergence of a run with NaN: it means nothing."""
         for lane in np.flatnonzero(self.diverged_step >= 0):
             for array in self.arrays.values():
                 array[lane, self.good_rows[lane] : self.rows] = np.nan

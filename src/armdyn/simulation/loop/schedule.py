@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from armdyn.arrays import is_number, is_whole
 from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, quote
-from armdyn.simulation.loop.programs import OUTPUTS, Timing
+from armdyn.simulation.loop.programs import OUTPUTS, LoopTiming
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
-from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.plant.plant import Plant, PlantFeatures
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trace.pool import pool
 from armdyn.trajectory.protocol import JointMotion
@@ -50,9 +50,9 @@ class Clock:
         return self.samples * self.substeps
 
     @property
-    def timing(self) -> Timing:
+    def timing(self) -> LoopTiming:
         """Whether steps lack samples, and commands wait."""
-        return Timing(self.substeps > 1 or self.delay > 0, self.delay > 0)
+        return LoopTiming(self.substeps > 1 or self.delay > 0, self.delay > 0)
 
     def finer(self, times: int) -> Clock:
         """The same with every step divided."""
@@ -91,7 +91,7 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     return Clock(period, samples, int(substeps), round(waits))
 
 
-class Span(NamedTuple):
+class PayloadInterval(NamedTuple):
     """Steps between two changes of what the arm carries."""
 
     first: int
@@ -118,7 +118,7 @@ class Schedule:
     end: JointMotion | None = None  # the reference after the last step, each (1, n): there the law is sampled once more
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> PlantFeatures:
         """The plant's kind, and whether the law feels forces."""
         return self.plant.kind._replace(wrist=self.feels)
 
@@ -170,7 +170,7 @@ class Schedule:
         """The sample at which a change acts: the first that is not before it."""
         return int(np.ceil(change.t / self.clock.period - 1e-9))
 
-    def spans(self) -> Iterator[Span]:
+    def spans(self) -> Iterator[PayloadInterval]:
         """The run in stretches of constant payload."""
         theta = self.plant.own_theta
         load, first = np.zeros(theta.shape[-1]), 0
@@ -178,11 +178,11 @@ class Schedule:
         for change in self.plant.changes:
             at = min(self.sample_of(change), self.clock.samples) * self.clock.substeps
             if at > first:
-                yield Span(first, at, theta + load, tuple(grips))
+                yield PayloadInterval(first, at, theta + load, tuple(grips))
                 first, grips = at, []
             before = load
             load = np.zeros_like(load) if isinstance(change, Drop) else load + added_parameters(self.plant.arm, change)
             if isinstance(change, PickUp) and change.at_rest:
                 grips.append((theta + before, theta + load))
         if first < self.clock.steps:
-            yield Span(first, self.clock.steps, theta + load, tuple(grips))
+            yield PayloadInterval(first, self.clock.steps, theta + load, tuple(grips))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.simulation.loop.batch import Loop
+from armdyn.simulation.loop.batch import BatchLoop
 from armdyn.simulation.loop.desired import scatter
 from armdyn.simulation.loop.programs import OUTPUTS, sensor_shapes
 from armdyn.simulation.loop.schedule import Schedule
@@ -85,7 +85,7 @@ class Period:
     """One period of a loop, beginning near the reference."""
 
     def __init__(self, schedule: Schedule, law: Law, sensors: Sensors | None) -> None:
-        self.loop = Loop(schedule, law, sensors)
+        self.loop = BatchLoop(schedule, law, sensors)
         self.loop.resolution = Sensors().resolutions(schedule.plant.arm.n)  # marks of encoders have no derivative
         self.theta = schedule.plant.own_theta.reshape(-1, 10 * schedule.plant.arm.n_joints)[:1].copy()
         self.rollout = self.loop.rollout(self.theta)
@@ -177,7 +177,7 @@ def _instants(schedule: Schedule, directions: int) -> NDArray:
     return np.unique(np.concatenate([spread, fastest])[: max(clock.samples // (2 * directions), 1)])
 
 
-def _inputs(loop: Loop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, NDArray]:
+def _inputs(loop: BatchLoop, theta: NDArray, at: NDArray, repeats: int) -> dict[str, NDArray]:
     """All inputs but the state, those that change with time frozen at the points."""
     schedule, inputs = loop.schedule, {}
     for name, rows in loop.inputs(theta, 0, schedule.clock.steps).items():

@@ -33,7 +33,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
-from armdyn.simulation.plant.plant import BLUR_SPEED, Kind
+from armdyn.simulation.plant.plant import BLUR_SPEED, PlantFeatures
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.stages import call_stage
 from armdyn.trace.symbols import Symbol, ca
@@ -45,7 +45,7 @@ MOVES = ("q", "qd")
 CONSTRAINT_RATE_TIMES_STEP = 0.05
 
 
-class Equations(NamedTuple):
+class PlantEquations(NamedTuple):
     """M a = net of links and rotors, or of the shafts of coupled drives; friction not included."""
 
     M: Symbol
@@ -53,17 +53,17 @@ class Equations(NamedTuple):
 
 
 class Slip(NamedTuple):
-    """Which joints (or shafts) move (1) or stick (0), and in which direction friction sees them move."""
+    """Joints (or shafts) that move (1) or stick (0), and the direction in which friction sees them move."""
 
     moving: Symbol
     direction: Symbol
 
 
-class Step(NamedTuple):
+class PlantStep(NamedTuple):
     """A plant's formula for one step: its arm, its kind and the data by name."""
 
     arm: Arm
-    kind: Kind
+    kind: PlantFeatures
     data: Values
 
     def advance(self, state: Values, command: Symbol) -> dict[str, Symbol]:
@@ -117,7 +117,7 @@ class Step(NamedTuple):
 
     # -- equations of motion ----------------------------------------------------------------------------
 
-    def equations(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> Equations:
+    def equations(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> PlantEquations:
         """M and the torques that accelerate links and then the rotors of elastic joints, friction aside."""
         n, data, still = self.arm.n, self.data, ca.SX.zeros(self.arm.n)
         outside = {
@@ -143,12 +143,12 @@ class Step(NamedTuple):
         net[:n] -= drive_torque(self.arm, q, qd, still, drive=drive)
         return self._at_shafts(M, net)
 
-    def _at_shafts(self, M: Symbol, net: Symbol) -> Equations:
+    def _at_shafts(self, M: Symbol, net: Symbol) -> PlantEquations:
         """Equations of the joints as those of the shafts: C'^-1 M C^-1 and C'^-1 net. Elastic joints have none."""
         if self.arm.coupling is None:
-            return Equations(M, net)
+            return PlantEquations(M, net)
         half = shaft_torques(self.arm, M)
-        return Equations(shaft_torques(self.arm, half.T).T, shaft_torques(self.arm, net))
+        return PlantEquations(shaft_torques(self.arm, half.T).T, shaft_torques(self.arm, net))
 
     def contacts(self, q: Symbol, qd: Symbol) -> list[tuple[Symbol, Symbol]]:
         """Forces on the points that touch, in base axes, and the Jacobians of these points."""
@@ -158,7 +158,9 @@ class Step(NamedTuple):
         return contact_forces(self.arm, kind.surfaces, kind.touching, data["surfaces"], data["points"], q, qd)
 
     def wrist(self, q: Symbol, qd: Symbol) -> Symbol:
-        """What an ideal sensor at the wrist shows (6,), in tip axes: contacts beyond it, the wrench, the tool."""
+        """Return what an ideal sensor at the wrist shows (6,), in tip axes: contacts beyond it, the wrench, the
+        tool.
+        """
         data, R = self.data, tip_frame(self.arm, q)[0]
         forces = [force for force, _ in self.contacts(q, qd)]
         places = [data["points"][k, :].T for k in range(len(forces))]
@@ -177,7 +179,9 @@ class Step(NamedTuple):
         return tau + stop_torques(self.data["stops"], q, qd) if self.kind.stops else tau
 
     def link_torques(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
-        """What of the drives' torques reaches the links, (n,): through springs where joints are elastic."""
+        """Return the part of the drives' torques that reaches the links, (n,): through springs where joints are
+        elastic.
+        """
         n, at_links = self.arm.n, ca.SX(self.drive_torques(x, v, tau))
         for k, i in enumerate(self.kind.elastic):
             spring, plays = self.data["springs"][k, :], i in self.kind.backlash
@@ -233,7 +237,7 @@ class Step(NamedTuple):
 
         return call_stage(formula, x, v, tau, *(slip or ()))
 
-    def _solve(self, equations: Equations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
+    def _solve(self, equations: PlantEquations, x: Symbol, v: Symbol, tau: Symbol, slip: Slip | None) -> Symbol:
         """Accelerations of the equations under friction."""
         M, net = equations.M, self._after_friction(equations.net, x, v, tau, slip)
         return factorize(M).solve(net) if slip is None else _solve_moving(M, net, self._spread(slip.moving, 1.0))
@@ -258,7 +262,9 @@ class Step(NamedTuple):
         return from_shafts(self.arm, a), multipliers
 
     def margins(self, x: Symbol, v: Symbol, tau: Symbol, slip: Slip) -> tuple[Symbol, Symbol]:
-        """How far joints that stick (n,) are from breaking away forward and backward; negative: held no longer."""
+        """Return how far joints that stick (n,) are from breaking away forward and backward; negative: held no
+        longer.
+        """
         forward, backward = self._breakaway(x, v, tau)
         M, net = equations = self.equations(x, v, tau, 0)
         holding = (net - ca.mtimes(M, self._solve(equations, x, v, tau, slip)))[self.rubbing]
@@ -293,12 +299,12 @@ class Step(NamedTuple):
         return breakaway_torque(self.arm, x[self.rubbing], load=load, friction=self._friction)
 
     def is_dry(self, x: Symbol, v: Symbol, tau: Symbol) -> Symbol:
-        """Which joints (n,) can stick at all."""
+        """Return which joints (n,) can stick at all."""
         forward, backward = self._breakaway(x, v, tau)
         return forward > backward
 
     def _slip(self, x: Symbol, v: Symbol, tau: Symbol, state: Values) -> Slip | None:
-        """Which joints move in this step: those that did, and those that break away now."""
+        """Return which joints move in this step: those that did, and those that break away now."""
         if self.kind.friction != "dry":
             return None
         direction, dry = state["direction"], self.is_dry(x, v, tau)

@@ -75,7 +75,7 @@ class Contact:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What decides the formula of each surface."""
+        """Kinds that decide the formula of each surface."""
         return tuple(KINDS[type(x)] for x in self.obstacles)
 
     def links(self, arm: Arm) -> tuple[int, ...]:
@@ -151,7 +151,9 @@ class EndStops:
 
 
 def depth_and_normal(kind: str, row: Symbol, p: Symbol) -> tuple[Symbol, Symbol]:
-    """How deep a point is below a surface (negative: outside, where a box may say too little), and the way out."""
+    """Return how deep a point is below a surface (negative: outside, where a box may say too little), and the way
+    out.
+    """
     if kind == "half_space":
         return row[3] - ca.dot(row[:3], p), row[:3]
     if kind == "sphere":

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.simulation.plant.plant import Kind, Plant
+from armdyn.simulation.plant.plant import Plant, PlantFeatures
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 
-def plant_data(plant: Plant, kind: Kind, h: float, theta: NDArray) -> dict[str, NDArray]:
+def plant_data(plant: Plant, kind: PlantFeatures, h: float, theta: NDArray) -> dict[str, NDArray]:
     """All but disturbances, for steps of h [s], each (1 or lanes, 1, ...); `theta` is (1 or lanes, 10 n)."""
     data = {"dt": np.full((1, 1, 1), h), "theta": theta[:, None, :], "gravity": plant.arm.gravity[None, None]}
     if kind.friction != "none":
@@ -39,7 +39,9 @@ def _lanes(array: NDArray, core: int) -> NDArray:
 
 
 def _decays(lag: NDArray, h: float) -> NDArray:
-    """What is left of a motor's old torque at the three instants of a step, (..., 3, n); nothing without a lag."""
+    """Return what is left of a motor's old torque at the three instants of a step, (..., 3, n); nothing without a
+    lag.
+    """
     lag = lag[..., None, :]
     with np.errstate(divide="ignore", invalid="ignore"):
         left = np.exp(-np.array([0.0, 0.5, 1.0])[:, None] * h / lag)

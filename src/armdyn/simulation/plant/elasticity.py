@@ -123,7 +123,7 @@ def check_elastic(arm: Arm, elasticity: Elasticity) -> NDArray:
 
 
 def spring_torque(stretch: Symbol, rate: Symbol, spring: Symbol, plays: bool) -> Symbol:
-    """What one spring exerts on its link; `spring` holds stiffness, damping, backlash, (1, 3)."""
+    """Return the torque of one spring on its link; `spring` holds stiffness, damping, backlash, (1, 3)."""
     k, d, width = spring[0, 0], spring[0, 1], spring[0, 2]
     if not plays:
         return k * stretch + d * rate
@@ -133,7 +133,9 @@ def spring_torque(stretch: Symbol, rate: Symbol, spring: Symbol, plays: bool) ->
 
 
 def at_encoders(elastic: tuple[int, ...], links: Any, rotors: Any) -> Any:
-    """What motor encoders see, for arrays (..., n), (..., e) and symbols alike: rotors where joints are elastic."""
+    """Return what motor encoders see, for arrays (..., n), (..., e) and symbols alike: rotors where joints are
+    elastic.
+    """
     if not isinstance(links, np.ndarray):
         positions = ca.SX(links)
         for k, i in enumerate(elastic):

@@ -65,7 +65,7 @@ def _check_time(change: Change) -> None:
 
 
 def added_parameters(arm: Arm, change: PickUp) -> NDArray:
-    """What a body adds to the arm's parameters (10 n,); they are linear in it."""
+    """Return what a body adds to the arm's parameters (10 n,); they are linear in it."""
     carrying = arm.with_payload(change.mass, change.com, change.inertia)
     return carrying.theta - arm.theta
 

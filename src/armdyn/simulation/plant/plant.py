@@ -34,8 +34,8 @@ PARTS: dict[str, type] = {
 }  # fmt: skip
 
 
-class Kind(NamedTuple):
-    """What a plant's formula holds; all else is folded away."""
+class PlantFeatures(NamedTuple):
+    """Features of a plant's formula; all else is folded away."""
 
     friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick; "blurred": dry, made smooth
     stribeck: bool
@@ -183,7 +183,7 @@ class Plant:
 
     @property
     def left_out(self) -> tuple[str, ...]:
-        """What its arm has and it does not simulate, in words."""
+        """Messages about effects that its arm has and it does not simulate."""
         lugre = self.own_friction[..., FRICTION_NAMES.index("bristle_stiffness")].reshape(-1, self.arm.n_joints).any(0)
         bristles = np.logical_or(lugre, [bool(joint.friction.bristles) for joint in self.arm.joints])
         if not (self.friction and bristles.any()):
@@ -246,8 +246,8 @@ class Plant:
     # -- what the loop asks -----------------------------------------------------------------------------
 
     @cached_property
-    def kind(self) -> Kind:
-        """Which terms the plant has; those whose numbers are all zero it has not."""
+    def kind(self) -> PlantFeatures:
+        """Terms that the plant has; those whose numbers are all zero it has not."""
         numbers = self.own_friction
         table = dict(zip(FRICTION_NAMES, np.moveaxis(numbers, -1, 0), strict=False))
         friction = "none"
@@ -259,7 +259,7 @@ class Plant:
             friction = "smooth" if not is_dry else "blurred" if blurs else "dry"
         stiffness, _, backlash = self.springs.T
         elastic = np.flatnonzero(np.isfinite(stiffness))
-        return Kind(
+        return PlantFeatures(
             friction,
             friction in ("dry", "blurred") and bool((table["static"] != table["coulomb"]).any()),
             self.drive and (bool(self.own_drive.any()) or self._has_balancers),
@@ -286,7 +286,7 @@ class Plant:
 
     @property
     def torque_limits(self) -> NDArray:
-        """What drives can exert at most, (..., n): the lower of their torque limits and what their currents allow."""
+        """Largest torques of the drives, (..., n): the lower of their torque limits and what their currents allow."""
         limits = np.full(self.arm.n, np.inf) if self.saturation is None else np.asarray(self.saturation, float)
         if self.current_limit is None:
             return limits
@@ -354,7 +354,8 @@ class Plant:
         return state
 
     def grip(self, state: Mapping[str, NDArray], grips: Sequence[tuple[NDArray, NDArray]]) -> dict[str, NDArray]:
-        """What blows change of a state: velocities, and the directions in which friction sees joints slide.
+        """Return what the impact of a grasp changes of a state: velocities, and the directions in which friction sees
+        joints slide.
 
         `grips` are the parameters (..., 10 n) before and after each body at rest that is seized.
         """

@@ -35,7 +35,7 @@ class Fastest(NamedTuple):
 
 
 def fastest(plant: Plant, q: NDArray) -> Fastest:
-    """Of the poses q (P, n) and some runs of a batch."""
+    """Return the fastest mode at the poses q (P, n) and of some runs of a batch."""
     mode = Fastest(0.0, 0, False)
     arm, kind = plant.arm, plant.kind
     for theta, friction, rows in _lanes(plant):

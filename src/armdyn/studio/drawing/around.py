@@ -10,7 +10,7 @@ from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle
 from armdyn.spatial.transform import transform
 from armdyn.studio.drawing.nodes import add_shape, remove
 from armdyn.studio.drawing.shapes import PAINT, Room, Shape, arm_room, pedestal, pose_along
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 from armdyn.studio.tip import handle_pose
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Around:
         self._rest: list[Any] = []
         self._drawn: tuple[Any, ...] = ()
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Draw what is new."""
         if self._drawn == (state.floor, state.obstacles):
             return

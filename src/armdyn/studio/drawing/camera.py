@@ -40,7 +40,7 @@ def first_view(room: Room, links: NDArray, aspect: float = 1.0) -> View:
 
 
 def _direction(room: Room) -> NDArray:
-    """Where the camera stands: not above a ceiling, nor behind a wall, which would hide the arm."""
+    """Return where the camera stands: not above a ceiling, nor behind a wall, which would hide the arm."""
     direction = pose_along(room.up, room.centre)[:3, :3] @ VIEW_DIRECTION
     if room.mount is None:
         return np.asarray(direction)

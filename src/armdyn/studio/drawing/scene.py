@@ -13,8 +13,8 @@ from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.ellipsoids import ellipsoids
 from armdyn.studio.drawing.nodes import add_shape, remove, set_visible
 from armdyn.studio.drawing.shapes import capsule_shapes
-from armdyn.studio.drawing.subject import Subject
-from armdyn.studio.state import ArmState, State
+from armdyn.studio.drawing.subject import DrawnArm
+from armdyn.studio.state import ArmState, StudioState
 from armdyn.studio.tip import handle_pose
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ GHOST_OPACITY = 0.35  # of the arm while ellipsoids are shown inside it
 class ArmScene:
     """The nodes of an arm in one tab; they follow its state."""
 
-    def __init__(self, client: ClientHandle, state: ArmState, subject: Subject) -> None:
+    def __init__(self, client: ClientHandle, state: ArmState, subject: DrawnArm) -> None:
         self.scene: SceneApi = client.scene
         self.client, self.subject, self.room = client, subject, subject.room
         self.scene.set_up_direction(tuple(self.room.up))
@@ -54,7 +54,7 @@ class ArmScene:
         self._drawn: tuple[Any, ...] = (None, None)
         state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Put every link where it is now, and draw what has become another."""
         poses = [*zip(self.frames[1:], state.links, strict=True), (self.tip, state.tip)]
         with self.client.atomic():
@@ -86,7 +86,7 @@ class ArmScene:
             self.capsules = [self._body(f"capsule{k}", shape, **look) for k, shape in enumerate(shapes)]
         set_visible(self.capsules, visible)
 
-    def _draw_inertia(self, state: State) -> None:
+    def _draw_inertia(self, state: StudioState) -> None:
         """Centres of mass and ellipsoids of the present parameters, and of those before."""
         for nodes in (self.ellipsoids, self.centres, self.before):
             remove(nodes)

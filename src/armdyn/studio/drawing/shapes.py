@@ -67,7 +67,7 @@ def arm_shapes(arm: Arm) -> list[Shape]:
 
 
 class Room(NamedTuple):
-    """Where to put floor and camera."""
+    """Places of floor and camera."""
 
     up: NDArray  # (3,) against gravity, or z without any
     centre: NDArray  # (3,) of the base, where it is mounted
@@ -139,7 +139,9 @@ def pose_along(direction: NDArray, centre: NDArray) -> NDArray:
 
 
 def _start(arm: Arm) -> NDArray:
-    """Where the base begins, in its frame: its origin, or the mount, to which a file's world may lead a long way."""
+    """Return where the base begins, in its frame: its origin, or the mount, to which a file's world may lead a long
+    way.
+    """
     plane, first = mounting_plane(arm), arm.joints[0].before[:3, 3]
     if plane is None:
         return np.zeros(3)
@@ -159,7 +161,7 @@ def _base(arm: Arm, r: float, room: Room) -> list[Shape]:
 
 
 def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:
-    """From a joint to the next: along its own axis first, then across, as most arms are built."""
+    """Return the tube from a joint to the next: along its own axis first, then across, as most arms are built."""
     elbow = start + ((end - start) @ axis) * axis
     pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > LEAST_LENGTH_RATIO * extent]
     tubes = [

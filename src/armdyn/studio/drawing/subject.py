@@ -14,7 +14,7 @@ from armdyn.studio.drawing.urdf_shapes import MeshShape, Visuals, urdf_shapes
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class DrawnArm:
     """An arm and its bodies."""
 
     arm: Arm
@@ -23,7 +23,7 @@ class Subject:
 
     @cached_property
     def shapes(self) -> list[Shape | MeshShape]:
-        """What the URDF shows; simple bodies for the links of which it shows nothing."""
+        """Visual shapes of the URDF; simple bodies for the links of which it shows nothing."""
         drawn = [] if self.visuals is None else self.visuals.shapes
         links = {shape.link for shape in drawn}
         return [*drawn, *(shape for shape in arm_shapes(self.arm) if shape.link not in links)]
@@ -44,10 +44,10 @@ class Subject:
         return None if self.visuals is None else self.visuals.source
 
 
-def open_subject(word: str, base: str | None = None, tip: str | None = None) -> Subject:
+def open_subject(word: str, base: str | None = None, tip: str | None = None) -> DrawnArm:
     """The arm that a library name or a path stands for, with the visual elements of its file."""
     arm = named_arm(word, base, tip)
-    return Subject(arm, word, visuals_of(word, arm, base, tip))
+    return DrawnArm(arm, word, visuals_of(word, arm, base, tip))
 
 
 def visuals_of(path: str, arm: Arm, base: str | None, tip: str | None) -> Visuals | None:

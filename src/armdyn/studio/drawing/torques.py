@@ -14,7 +14,7 @@ from armdyn.errors import MissingInertiaError
 from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.studio.motion import Moment, predicted_torque
-from armdyn.studio.state import State, slider_range
+from armdyn.studio.state import StudioState, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
 RANDOM_POSTURES, SCALE_MARGIN = 200, 1.5
@@ -46,7 +46,7 @@ class TorqueBars:
         self.limits = np.array([joint.limits.effort for joint in arm.joints])
         self._usual = _usual_torques(arm)
 
-    def bars(self, state: State) -> list[Bar]:
+    def bars(self, state: StudioState) -> list[Bar]:
         """One bar per joint."""
         arm, moment = state.loaded, state.moment
         nothing = np.full(arm.n, np.nan)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.model.urdf.xml import number, numbers, read_robot
-from armdyn.shapes.urdf import Piece, mesh_file, pieces, read_mesh
+from armdyn.shapes.urdf import ShapePiece, mesh_file, pieces, read_mesh
 from armdyn.studio.drawing.shapes import PAINT, Shape
 
 
@@ -28,7 +28,7 @@ class MeshShape(NamedTuple):
 
 
 class Visuals(NamedTuple):
-    """What a URDF shows, what of it could not be read, a sentence each, and the file."""
+    """Visual shapes of a URDF, what of it could not be read, a sentence each, and the file."""
 
     shapes: list[Shape | MeshShape]
     notes: list[str]
@@ -41,7 +41,7 @@ def urdf_shapes(path: str | os.PathLike[str], arm: Arm, base: str | None = None,
     shapes: list[Shape | MeshShape] = []
     notes: list[str] = []
     for piece in pieces(path, arm, base, tip, "visual"):
-        if not isinstance(piece, Piece):
+        if not isinstance(piece, ShapePiece):
             notes.append(piece.reason)
             continue
         try:
@@ -70,7 +70,7 @@ def _rgb(material: Element) -> tuple[int, int, int] | None:
     return red, green, blue
 
 
-def _shape(piece: Piece, colors: dict[str, tuple[int, int, int]], path: Path) -> Shape | MeshShape:
+def _shape(piece: ShapePiece, colors: dict[str, tuple[int, int, int]], path: Path) -> Shape | MeshShape:
     material = piece.element.find("material")
     named = None if material is None else _rgb(material) or colors.get(material.get("name") or "")
     link, T, body, where = piece.link, piece.T, piece.body, piece.where

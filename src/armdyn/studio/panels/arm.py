@@ -7,7 +7,7 @@ from pathlib import Path
 
 from armdyn.errors import ArmdynError
 from armdyn.model.named import library_names
-from armdyn.studio.drawing.subject import Subject, open_subject
+from armdyn.studio.drawing.subject import DrawnArm, open_subject
 from armdyn.studio.page import FileChoice, Page, note_html
 
 OTHER = "from a file"
@@ -17,7 +17,7 @@ KINDS = "URDF, xacro, MJCF (.xml), TOML, or a DH table (.csv)"
 class ArmPanel:
     """A list of the library's arms, files, and what was not understood of the present one."""
 
-    def __init__(self, page: Page, subject: Subject, show: Callable[[Subject], None]) -> None:
+    def __init__(self, page: Page, subject: DrawnArm, show: Callable[[DrawnArm], None]) -> None:
         self.page, self._subject, self._show = page, subject, show
         gui, known = page.gui, library_names()
         here = subject.word if subject.word in known else OTHER
@@ -42,7 +42,7 @@ class ArmPanel:
             self._show(open_subject(word))
 
 
-def about_html(subject: Subject) -> str:
+def about_html(subject: DrawnArm) -> str:
     """The arm in a line, and what could not be drawn of it: how much, and the first reason."""
     arm = subject.arm
     name = "" if arm.name == subject.word else f", '{Path(subject.word).name}'"

@@ -7,7 +7,7 @@ from pathlib import Path
 from armdyn.errors import ArmdynError
 from armdyn.shapes.obstacles import read_obstacles
 from armdyn.studio.page import FileChoice, Page, note_html, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 
 class AroundPanel:
@@ -36,7 +36,7 @@ class AroundPanel:
             raise ArmdynError(str(error).replace(str(path), path.name)) from None
         self.page.state.change(obstacles=obstacles)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Say what is there."""
         plane = state.plane
         lines = ["Nothing says where this arm is mounted."] if plane is None else [f"Mounted on: {plane.name}."]

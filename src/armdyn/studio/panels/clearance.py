@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.shapes.bodies import Bodies
 from armdyn.studio.page import Page, note_html
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 from armdyn.trajectory.excitation.clearance import Clearance
 
 
@@ -23,7 +23,7 @@ class ClearanceReadout:
         self.html = page.gui.add_html("")
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Say what is nearest."""
         if self._drawn != (state.floor, state.obstacles):
             self._drawn = (state.floor, state.obstacles)

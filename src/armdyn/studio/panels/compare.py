@@ -15,7 +15,7 @@ from armdyn.simulation.mismatch_study import mismatch_study
 from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.motion import from_run
 from armdyn.studio.page import JobPanel, Page
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 THREE_LAWS = ("PD", "computed torque", "Slotine-Li")
 ALL_LAWS = (
@@ -25,7 +25,7 @@ ALL_LAWS = (
 REDRAW_PERIOD_S = 0.1  # [s] between redraws of a growing curve
 
 
-class Estimate(NamedTuple):
+class MassEstimate(NamedTuple):
     """The load's mass as an adaptive law believes it, over time."""
 
     t: NDArray
@@ -33,12 +33,12 @@ class Estimate(NamedTuple):
     truth: float
 
 
-def mass_estimate(comparison: Comparison, name: str, payload: float) -> Estimate | None:
-    """What a controller believed of the load; None for one that does not adapt. The mass leads its unknowns."""
+def mass_estimate(comparison: Comparison, name: str, payload: float) -> MassEstimate | None:
+    """Return the load that a controller believed in; None for one that does not adapt. The mass leads its unknowns."""
     result = comparison.results[name]
     if "phi" not in result.states:
         return None
-    return Estimate(result.t - result.t[0], result.states["phi"][:, 0], payload)
+    return MassEstimate(result.t - result.t[0], result.states["phi"][:, 0], payload)
 
 
 def table_html(comparison: Comparison, unit: str = "mrad") -> str:
@@ -70,7 +70,7 @@ class ComparePanel:
         self.page = page
         self._unit = "mrad" if all(joint.kind == "revolute" for joint in page.state.arm.joints) else "mrad, mm"
         self._shown: Comparison | None = None
-        self.estimate: Estimate | None = None
+        self.estimate: MassEstimate | None = None
         self._drawn = -1.0
         gui = page.gui
         self.payload = gui.add_slider("Unknown load [kg]", 0.0, 10.0, 0.1, 2.5, hint="At the tip")
@@ -97,7 +97,7 @@ class ComparePanel:
             self.plot.draw("Load as estimated [kg]", t, {name: mass, "true": np.full(len(t), truth)}, ("true",))
         self.page.player.load(from_run(result, self.page.state.arm))
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Show a new comparison, and let the estimate grow with the time that plays."""
         comparison, time = state.comparison, state.moment.time
         if comparison is None:

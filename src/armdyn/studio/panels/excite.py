@@ -11,20 +11,20 @@ from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.jobs import Cancelled
 from armdyn.studio.motion import from_trajectory
 from armdyn.studio.page import JobPanel, Page, note_html, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation, excite
-from armdyn.trajectory.excitation.multi_start import Standing
+from armdyn.trajectory.excitation.multi_start import SearchProgress
 
 BEST, CURRENT = "best so far", "search under way"
 
 
-class Descent:
+class DescentCurve:
     """The criterion over time, from what a search reports: a point whenever it changes."""
 
     def __init__(self) -> None:
         self._rows: list[tuple[float, float, float]] = []
 
-    def add(self, standing: Standing) -> bool:
+    def add(self, standing: SearchProgress) -> bool:
         """Note where the search stands; whether there is something new to draw."""
         best, current = (x if np.isfinite(x) else np.nan for x in (standing.best, standing.current))
         if np.isnan(best) and np.isnan(current):
@@ -65,14 +65,14 @@ class ExcitePanel:
         self.result = gui.add_html("")
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Say what is kept clear of; show what was found."""
         self._say_around(state)
         if state.excitation is not None and state.excitation is not self._shown:
             self._shown = state.excitation
             self.result.content = result_html(state.excitation)
 
-    def _say_around(self, state: State) -> None:
+    def _say_around(self, state: StudioState) -> None:
         plane = state.plane
         names = ", ".join(obstacle.name for obstacle in state.obstacles)
         lines = [f"Clear of {names}." if names else "No obstacles: add them under 'Arm', Around it."]
@@ -82,10 +82,10 @@ class ExcitePanel:
         update(self.off_plane, label=f"Keep off the {plane.name if plane else 'floor'}", disabled=plane is None)
 
     def _run(self, report: Callable[[float, str], None]) -> None:
-        descent, budget, state = Descent(), float(self.budget.value), self.page.state.now
+        descent, budget, state = DescentCurve(), float(self.budget.value), self.page.state.now
         report(0.0, "Preparing the search ...")
 
-        def progress(standing: Standing) -> None:
+        def progress(standing: SearchProgress) -> None:
             best = f", best condition number {standing.best:.1f}" if np.isfinite(standing.best) else ""
             try:
                 report(standing.elapsed / budget, f"Searches through: {standing.starts}{best}")

@@ -8,7 +8,7 @@ from typing import Any
 
 from armdyn.studio.exports import Download, c_file, csv_file, report_file, trajectory_file, urdf_file
 from armdyn.studio.page import Page, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 # Results with a page of their own, by the state's field.
 REPORTS = {
@@ -37,7 +37,7 @@ class ExportPanel:
         self.reports = {name: self._report(name, label) for name, label in REPORTS.items()}
         state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Offer what there is."""
         pairs = [(self.csv, state.motion), (self.trajectory, state.excitation)]
         pairs += [(button, getattr(state, name)) for name, button in self.reports.items()]

@@ -10,7 +10,7 @@ from armdyn.identification.fit.result import Fit
 from armdyn.studio.drawing.verdict import verdict_html
 from armdyn.studio.motion import from_log
 from armdyn.studio.page import JobPanel, Page, note_html, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 
 class IdentifyPanel:
@@ -29,7 +29,7 @@ class IdentifyPanel:
         self.back.on_click(page.answer(lambda event: self.forget()))
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Offer the job once there is a log; show the verdict of a fit."""
         ready = state.log is not None
         for handle in (self.force, self.job.start_button):

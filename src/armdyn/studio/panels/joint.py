@@ -8,13 +8,13 @@ import numpy as np
 
 from armdyn.model.joint import Joint
 from armdyn.studio.page import Page
-from armdyn.studio.state import State, rest_posture, slider_range
+from armdyn.studio.state import StudioState, rest_posture, slider_range
 
 SLIDER_STEP = 0.1  # of a slider [deg or mm]
 
 
 def per_unit(joint: Joint) -> tuple[float, str]:
-    """How many units of its slider a rad or m has, and their name."""
+    """Return how many units of its slider a rad or m has, and their name."""
     return (180 / np.pi, "deg") if joint.kind == "revolute" else (1e3, "mm")
 
 
@@ -41,7 +41,7 @@ class JointPanel:
         random.on_click(page.answer(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Set the sliders to where the joints are."""
         for slider, value in zip(self.sliders, self._scale * state.moment.q, strict=True):
             # Rounded as the slider itself does it, or its own moves would come back to it.

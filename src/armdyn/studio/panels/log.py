@@ -10,16 +10,16 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import Log
 from armdyn.studio.drawing.plot import TimePlot
-from armdyn.studio.motion import Motion, from_log
+from armdyn.studio.motion import PlayedMotion, from_log
 from armdyn.studio.page import FileChoice, Page, note_html
 from armdyn.studio.reading import ANGLES, ROLES, Reading, columns_of, uploaded_log
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 KINDS = "CSV, NPZ, MAT, Parquet, ROS 2 bag (.db3, .mcap)"
 MEASURED, MODEL, DESCRIBED = "measured", "model", "as described"
 
 
-def relative_error(motion: Motion) -> float:
+def relative_error(motion: PlayedMotion) -> float:
     """norm(measured - predicted) / norm(measured) of all joints; NaN where one is missing."""
     if motion.measured is None or motion.predicted is None:
         return float("nan")
@@ -60,7 +60,7 @@ class LogPanel:
 
     @property
     def reading(self) -> Reading:
-        """What the person said about the columns."""
+        """Meaning of the columns, as the person gave it."""
         columns = {role: box.value for role, box in self.columns.items()}
         return Reading(
             self.angle.value, self.gear_ratio.value, self.drive_gain.value, self.offset.value, self.topic.value, columns
@@ -90,7 +90,7 @@ class LogPanel:
         motion = from_log(log, state.described)
         self.page.player.load(motion, log=log, fit=None, arm=state.described)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Draw a new log, or the old one with a new model."""
         if state.log is not None and self._drawn != (state.log, state.fit):
             self._drawn = (state.log, state.fit)
@@ -98,7 +98,7 @@ class LogPanel:
             self._say(state)
             self.draw(state)
 
-    def draw(self, state: State) -> None:
+    def draw(self, state: StudioState) -> None:
         """Torques of the chosen joint over time."""
         motion = state.motion
         if motion is None or motion.measured is None:
@@ -112,7 +112,7 @@ class LogPanel:
             curves[DESCRIBED] = motion.described[:, i]
         self.plot.draw(f"Torque of {self.joint.value} [{unit}]", motion.t, curves, (DESCRIBED,))
 
-    def _say(self, state: State) -> None:
+    def _say(self, state: StudioState) -> None:
         log, motion = state.log, state.motion
         assert log is not None
         text = [f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from armdyn.studio.motion import Motion
+from armdyn.studio.motion import PlayedMotion
 from armdyn.studio.page import Page, note_html, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 SPEEDS = {"1/4": 0.25, "1/2": 0.5, "1": 1.0, "2": 2.0, "4": 4.0}
 SLIDER_STEP_S = 0.01  # [s]
@@ -22,7 +22,7 @@ class PlayerPanel:
         self.button.on_click(page.answer(lambda event: self.toggle()))
         self.time.on_update(page.answer(lambda event: self._seek(event.target.value)))
         self.speed.on_update(page.answer(lambda event: self._set_speed(event.target.value)))
-        self._shown: Motion | None = None
+        self._shown: PlayedMotion | None = None
         page.state.on_change(self.follow)
 
     def toggle(self) -> None:
@@ -33,7 +33,7 @@ class PlayerPanel:
             self.player.play()
         self._label()
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Move the time's slider along."""
         if state.motion is not None and state.motion is not self._shown:
             self._shown = state.motion
@@ -42,7 +42,7 @@ class PlayerPanel:
             self.time.value = round(min(state.moment.time, self.time.max), 2)
         self._label()
 
-    def _loaded(self, motion: Motion) -> None:
+    def _loaded(self, motion: PlayedMotion) -> None:
         self.title.content = note_html(f"{motion.name}, {motion.duration:.1f} s")
         self.time.max = max(round(motion.duration, 2), SLIDER_STEP_S)
         self.time.disabled = self.button.disabled = False

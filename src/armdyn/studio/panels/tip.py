@@ -8,7 +8,7 @@ from typing import Any
 from armdyn.studio.jobs import sentence
 from armdyn.studio.latest import Latest
 from armdyn.studio.page import Page, note_html, update
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 from armdyn.studio.tip import handle_pose, pose_html, reach_for
 
 ORIENTING_JOINTS = 6  # joints from which an arm can have any orientation
@@ -21,7 +21,7 @@ class TipReadout:
         self.html = page.gui.add_html("")
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Say where the tip is."""
         self.html.content = pose_html(state.arm, state.tip)
 
@@ -48,7 +48,7 @@ class TipHandle:
         self.show.on_update(page.answer(lambda event: update(self.handle, visible=event.target.value)))
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Stay at the tip, except in a person's hand."""
         if not self.dragged:
             self.handle.position, self.handle.wxyz = handle_pose(state.tip)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from armdyn.studio.drawing.torques import TorqueBars, bars_html
 from armdyn.studio.page import Page
-from armdyn.studio.state import State
+from armdyn.studio.state import StudioState
 
 HEAVIEST_LOAD_KG = 20.0  # [kg] on the slider
 
@@ -19,6 +19,6 @@ class TorquePanel:
         self.payload.on_update(page.answer(lambda event: page.state.carry(event.target.value)))
         page.state.on_change(self.follow)
 
-    def follow(self, state: State) -> None:
+    def follow(self, state: StudioState) -> None:
         """Draw the bars of a moment."""
         self.html.content = bars_html(self.bars.bars(state))

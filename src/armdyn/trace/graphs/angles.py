@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import NamedTuple
 
-from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, Turn, add, canonical, multiply, without
+from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, TrigLiteral, add, canonical, multiply, without
 
 
 class Merged(NamedTuple):
     """first + sign * second = factor * turn, for two products of sines and cosines."""
 
-    turn: Turn
+    turn: TrigLiteral
     factor: int
 
 
-def merge(turns: Mapping[int, Turn], first: Cube, second: Cube, sign: int) -> Merged | None:
+def merge(turns: Mapping[int, TrigLiteral], first: Cube, second: Cube, sign: int) -> Merged | None:
     """The sine or cosine that the sum of two products of two factors is, if it is one."""
     if not all(k in turns for k in first + second):
         return None
@@ -41,7 +41,7 @@ def _turn(function: str, a: Key, b: Key, sign: int, factor: int) -> Merged | Non
     if not angle:
         return None
     parity, key = canonical(angle)
-    return Merged(Turn(function, key), factor * (int(parity) if function == "sin" else 1))
+    return Merged(TrigLiteral(function, key), factor * (int(parity) if function == "sin" else 1))
 
 
 def square_free(network: Network, total: Sum) -> Sum:

@@ -34,7 +34,7 @@ class Binomial(NamedTuple):
 
 
 class Occurrence(NamedTuple):
-    """Where a binomial is in a row: `rest * (first + sign * second)`."""
+    """Place of a binomial in a row: `rest * (first + sign * second)`."""
 
     first: Cube
     second: Cube
@@ -204,7 +204,7 @@ class Extraction:
         return self.literal_of.get(turn.turn) if turn else None
 
     def _rows(self, divisor: Binomial) -> dict[int, list[Occurrence]]:
-        """Where a binomial may be replaced: not in the row that defines it."""
+        """Return the rows in which a binomial may be replaced: not the one that defines it."""
         rows, known = self.where.get(divisor, {}), self._known_literal(divisor)
         return rows if known is None else {k: uses for k, uses in rows.items() if self.places[k][0] != known}
 
@@ -280,7 +280,7 @@ def cost(cube: Cube) -> int:
 
 
 def times(pair: Pair, cube: Cube) -> int:
-    """How often a pair of factors is in a product."""
+    """Count how often a pair of factors is in a product."""
     if pair.first == pair.second:
         return cube.count(pair.first) // 2
     return min(cube.count(pair.first), cube.count(pair.second))

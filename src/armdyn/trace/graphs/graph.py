@@ -115,7 +115,7 @@ class Graph:
         return self.outputs[: self.stage.output] if self.stage else self.outputs
 
     def uses(self) -> list[int]:
-        """How often each node is read, by other nodes or as an output."""
+        """Count how often each node is read, by other nodes or as an output."""
         count = [0] * len(self.nodes)
         for node in self.nodes:
             for a in node.args:

@@ -25,7 +25,7 @@ class Trig:
 
 
 @dataclass(frozen=True)
-class Store:
+class StoreStep:
     """Write entries `start`, `start + 1`, ... of an output."""
 
     port: int
@@ -41,11 +41,11 @@ class Call:
     results: tuple[tuple[int, int], ...]
 
 
-Step = Compute | Trig | Store | Call
+Step = Compute | Trig | StoreStep | Call
 
 
 @dataclass(frozen=True)
-class Schedule:
+class GraphSchedule:
     """`uniform` nodes depend on shared inputs only; `steps` run for every sample, and `stage` where they call it."""
 
     uniform: list[int]
@@ -75,18 +75,18 @@ def uniform_nodes(graph: Graph, shared: frozenset[int]) -> set[int]:
     return uniform
 
 
-def make_schedule(graph: Graph, shared: frozenset[int], group: int) -> Schedule:
+def make_schedule(graph: Graph, shared: frozenset[int], group: int) -> GraphSchedule:
     """Order a graph; outputs are stored in groups of `group` entries."""
     uniform = uniform_nodes(graph, shared)
     stores = [
-        Store(port, start, tuple(column[start : start + group]))
+        StoreStep(port, start, tuple(column[start : start + group]))
         for port, column in enumerate(graph.results[: len(graph.own_outputs)])
         for start in _starts(len(column), group)
     ]
     calls, stage = _calls(graph), graph.stage
-    result = Schedule(sorted(uniform), _steps(graph, uniform, [[*calls, *way] for way in (stores, stores[::-1])]))
+    result = GraphSchedule(sorted(uniform), _steps(graph, uniform, [[*calls, *way] for way in (stores, stores[::-1])]))
     if stage is not None:
-        whole = Store(stage.output, 0, tuple(graph.results[stage.output]))
+        whole = StoreStep(stage.output, 0, tuple(graph.results[stage.output]))
         result.stage.extend(_steps(graph, uniform, [[whole]])[:-1])
     return result
 
@@ -103,7 +103,7 @@ def _calls(graph: Graph) -> list[Call]:
     return [Call(tuple(graph.results[outputs + 1 + c]), tuple(results[c])) for c in range(count)]
 
 
-def _steps(graph: Graph, uniform: set[int], ways: list[list[Store | Call]]) -> list[Step]:
+def _steps(graph: Graph, uniform: set[int], ways: list[list[StoreStep | Call]]) -> list[Step]:
     """The steps that the stores and calls of one of several ways need, and these, in the way of least traffic."""
     roots = tuple(k for step in ways[0] for k in read_by(graph, step))
     inside = set(range(len(graph.nodes))) - uniform
@@ -191,7 +191,7 @@ def read_by(graph: Graph, step: Step) -> tuple[int, ...]:
 REGISTERS = 16
 
 
-def depth_first(graph: Graph, nodes: list[int], stores: Sequence[Store | Call]) -> list[Step]:
+def depth_first(graph: Graph, nodes: list[int], stores: Sequence[StoreStep | Call]) -> list[Step]:
     """The nodes in the order in which the stores and calls, one after the other, need them: few values have to wait.
 
     Of a node's arguments the one that needs most registers comes first (Sethi and Ullman 1970); in graphs with
@@ -225,7 +225,7 @@ def _depths(graph: Graph) -> list[int]:
 
 
 def _register_needs(graph: Graph) -> list[int]:
-    """How many registers each node needs, were it a tree."""
+    """Return the number of registers that each node needs, were it a tree."""
     needs: list[int] = []
     for node in graph.nodes:
         below = sorted((needs[a] for a in node.args), reverse=True)
@@ -234,7 +234,7 @@ def _register_needs(graph: Graph) -> list[int]:
 
 
 def memory_traffic(graph: Graph, steps: list[Step]) -> int:
-    """How often values go to memory and back, if those needed last are the ones that leave the registers."""
+    """Count how often values go to memory and back, if those needed last are the ones that leave the registers."""
     trig = trig_nodes(graph)
     defined = {k for step in steps for k in defined_by(trig, step)}
     uses: dict[int, list[int]] = {}

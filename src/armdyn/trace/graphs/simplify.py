@@ -91,7 +91,7 @@ def openings(network: Network) -> list[tuple[Any, ...]]:
 
 
 def effort(graph: Graph) -> int:
-    """What a graph costs, in additions."""
+    """Return the cost of a graph, in additions."""
     counts = count_operations(graph)
     return counts.multiplications + counts.additions + SINCOS * counts.sincos + DIVISION * counts.divisions
 

@@ -25,8 +25,8 @@ OUTPUTS = -1
 ROUND_OFF = 2e-15
 
 
-class Turn(NamedTuple):
-    """What is known about a literal that is the sine or cosine of an angle."""
+class TrigLiteral(NamedTuple):
+    """Facts about a literal that is the sine or cosine of an angle."""
 
     function: str
     angle: Key
@@ -41,7 +41,7 @@ class Network:
         self.sums: dict[int, Sum] = {}
         self.calls: dict[int, tuple[str, list[Sum]]] = {}
         self.outputs: list[Sum] = []  # of all ports, one after the other
-        self.turns: dict[int, Turn] = {}
+        self.turns: dict[int, TrigLiteral] = {}
         self._known: dict[tuple[Any, ...], int] = {}
 
     def copy(self) -> Network:
@@ -90,7 +90,7 @@ class Network:
         index = self.literal("call", op, tuple(tuple(sorted(arg.items())) for arg in args))
         self.calls[index] = (op, args)
         if op in ("sin", "cos"):
-            self.turns[index] = Turn(op, tuple(sorted(args[0].items())))
+            self.turns[index] = TrigLiteral(op, tuple(sorted(args[0].items())))
         return {(index,): sign}
 
     def named(self, total: Sum) -> Sum:
@@ -130,7 +130,7 @@ class Network:
         return order
 
     def uses(self) -> dict[int, int]:
-        """How many products each needed literal is in."""
+        """Count the products that each needed literal is in."""
         cubes = (cube for k in [*self.order(), OUTPUTS] for part in self.parts(k) for cube in part)
         return Counter(k for cube in cubes for k in set(cube))
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Call, Compute, Step, Store, Trig, defined_by, read_by, trig_nodes
+from armdyn.trace.graphs.schedule import Call, Compute, Step, StoreStep, Trig, defined_by, read_by, trig_nodes
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.layout import Layout
@@ -76,7 +76,7 @@ def uniform_block(e: Emitter, layout: Layout, shared: frozenset[int]) -> None:
     e.line(f"call void @prepare({', '.join([*(f'ptr %i{p}' for p in sorted(shared)), 'ptr %uniform'])})")
 
 
-class Body:
+class KernelBody:
     """Emits steps of a graph; values that cross from one function into another stand in the block `%scratch`."""
 
     def __init__(self, e: Emitter, graph: Graph, layout: Layout) -> None:
@@ -241,7 +241,7 @@ class Body:
                 self.values.setdefault(node, column)
         return self.values[k]
 
-    def _store(self, step: Store) -> None:
+    def _store(self, step: StoreStep) -> None:
         """A group of output entries; four columns are transposed and stored together."""
         e = self.e
         rows = self._row_pointers(f"o{step.port}")
@@ -301,7 +301,7 @@ def body_text(
 ) -> None:
     """Emit the whole body: its steps with the lines `ahead` between them, or calls of the parts it is split into."""
     if len(parts) == 1:
-        Body(e, graph, layout).run(parts[0], ahead)
+        KernelBody(e, graph, layout).run(parts[0], ahead)
         return
     words = port_arguments(port_names(graph), "p")
     for k in range(len(parts)):
@@ -320,7 +320,7 @@ def stage_function(e: Emitter, graph: Graph, layout: Layout, steps: list[Step]) 
         return ""
     e.label("entry")
     address_stack_shortly(e)
-    body = Body(e, graph, Layout(layout.uniform))  # the scratch block belongs to the parts
+    body = KernelBody(e, graph, Layout(layout.uniform))  # the scratch block belongs to the parts
     body.run(steps)
     body.results(graph.results[graph.stage.output])
     words = "ptr noalias readonly %given, ptr noalias %made, ptr noalias readonly %uniform"
@@ -353,7 +353,7 @@ def _part(e: Emitter, graph: Graph, layout: Layout, name: str, steps: list[Step]
     lane_distances(e, ports, "%remaining")
     if any(isinstance(step, Call) for step in steps):
         stage_blocks(e, graph)
-    Body(e, graph, layout).run(steps)
+    KernelBody(e, graph, layout).run(steps)
     words = f"{port_parameters(ports, 'p')}, ptr noalias readonly %uniform, ptr noalias %scratch, i64 %remaining"
     head = f"define internal void @{name}({words}) {e.host.attributes} {{"
     return "\n".join([head, *e.lines, "  ret void", "}"])

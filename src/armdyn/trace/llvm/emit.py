@@ -153,7 +153,7 @@ class Emitter:
         return self.select(condition, self.constant(1.0), self.constant(0.0))
 
     def is_true(self, a: str) -> str:
-        """Where a number is not zero (NaN counts as true, as in C)."""
+        """Return the mask of numbers that are not zero (NaN counts as true, as in C)."""
         return self.compare("une", a, self.constant(0.0))
 
     def any_lane(self, condition: str) -> str:

@@ -46,7 +46,7 @@ EXP_TAIL = tuple(1.0 / f for f in (2, 6, 24, 120, 720, 5040, 40320, 362880, 3628
 
 
 def is_large_angle(e: Emitter, x: str) -> str:
-    """Where the fast sine and cosine do not reach (infinities included)."""
+    """Return the mask of angles that the fast sine and cosine do not reach (infinities included)."""
     return e.compare("ogt", e.intrinsic("fabs", x), e.constant(LARGE_ANGLE))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import Schedule, Step, defined_by, read_by, trig_nodes
+from armdyn.trace.graphs.schedule import GraphSchedule, Step, defined_by, read_by, trig_nodes
 
 # Above this many steps the kernel is split into functions of CHUNK steps: LLVM's time grows faster than
 # linearly with the length of a function.
@@ -15,14 +15,14 @@ CHUNK = 800
 
 @dataclass
 class Layout:
-    """Where values that outlive a function stand: uniform slots and scratch slots, in vectors."""
+    """Places of values that outlive a function: uniform slots and scratch slots, in vectors."""
 
     uniform: dict[int, int]
     scratch: dict[int, int] = field(default_factory=dict)
     scratch_size: int = 0
 
 
-def make_layout(graph: Graph, schedule: Schedule) -> tuple[Layout, list[list[Step]]]:
+def make_layout(graph: Graph, schedule: GraphSchedule) -> tuple[Layout, list[list[Step]]]:
     """The layout of a schedule and its steps, function by function."""
     layout = Layout(_uniform_slots(graph, schedule))
     chunks = _split(schedule.steps)
@@ -30,7 +30,7 @@ def make_layout(graph: Graph, schedule: Schedule) -> tuple[Layout, list[list[Ste
     return layout, chunks
 
 
-def _uniform_slots(graph: Graph, schedule: Schedule) -> dict[int, int]:
+def _uniform_slots(graph: Graph, schedule: GraphSchedule) -> dict[int, int]:
     """Slots for the uniform nodes that per-sample steps read."""
     uniform = set(schedule.uniform)
     every = [*schedule.steps, *schedule.stage]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from armdyn.trace.graphs.graph import Graph
-from armdyn.trace.graphs.schedule import TRIG, Schedule, make_schedule
+from armdyn.trace.graphs.schedule import TRIG, GraphSchedule, make_schedule
 from armdyn.trace.llvm.body import part_functions, stage_function
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
@@ -49,7 +49,7 @@ def lower(graph: Graph, host: Host, shared: frozenset[int], steps: bool = False)
 
 
 def _prepare(
-    graph: Graph, host: Host, schedule: Schedule, layout: Layout, shared: frozenset[int], declared: set[str]
+    graph: Graph, host: Host, schedule: GraphSchedule, layout: Layout, shared: frozenset[int], declared: set[str]
 ) -> str:
     """`prepare(ptr shared inputs..., ptr uniform)`: uniform values, computed once and broadcast."""
     e = Emitter(Host(1, host.fma), declared=declared)

@@ -30,7 +30,7 @@ class Module(NamedTuple):
     cost: float  # [ns] of one sample, about
 
 
-class Code:
+class JitModule:
     """A module in memory; keeps the code alive as long as anything that calls it."""
 
     def __init__(self, module: Module) -> None:
@@ -43,11 +43,11 @@ class Code:
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
-        """Where a function or variable of the module is."""
+        """Return the address of a function or variable of the module."""
         return int(self._engine.get_global_value_address(name))
 
 
-class Loaded(Code):
+class LoadedKernel(JitModule):
     """A module in memory with all that NumPy and Python call it through."""
 
     def __init__(self, module: Module) -> None:
@@ -137,7 +137,7 @@ def _ufunc_maker() -> Any:
     return kind(_capsule("_UFUNC_API")[UFUNC_FROM_SIGNATURE])
 
 
-def _make_gufunc(owner: Loaded, address: int) -> Any:
+def _make_gufunc(owner: LoadedKernel, address: int) -> Any:
     """A NumPy generalised ufunc over the inner loop; fixed sizes keep wrong lengths from reading out of bounds."""
     inputs, outputs = owner.module.inputs, owner.module.outputs
     count = len(inputs) + len(outputs)
@@ -171,7 +171,7 @@ OBJECTS: dict[str, Any] = {
 
 
 def function_address(name: str) -> int:
-    """Where a function of CPython's C interface is."""
+    """Return the address of a function of CPython's C interface."""
     return ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value or 0
 
 

@@ -24,7 +24,7 @@ def llvm_binding() -> Any:
 
 
 class Host(NamedTuple):
-    """What the code is generated for: lanes a vector, whether multiply-add rounds once, all floating-point flags."""
+    """Target of the code: lanes a vector, whether multiply-add rounds once, all floating-point flags."""
 
     width: int
     fma: bool
@@ -33,7 +33,9 @@ class Host(NamedTuple):
 
     @property
     def attributes(self) -> str:
-        """Of functions that keep vectors on the stack: aligned there, or every other one would cross a cache line."""
+        """Attributes of functions that keep vectors on the stack: aligned there, or every other one would cross a cache
+        line.
+        """
         size = 8 * max(self.width, self.pack)
         return f"noinline nounwind alignstack({size})" if size > 16 else "noinline nounwind"
 
@@ -95,7 +97,7 @@ def target_machine() -> Any:
 
 
 def versions() -> str:
-    """What the machine code depends on besides its source."""
+    """Return what the machine code depends on besides its source."""
     llvm = llvm_binding()
     host = (sys.implementation.cache_tag, platform.machine(), target(), OPTIMISATION)
     return repr((llvm.llvm_version_info, np.__version__, *host))

@@ -54,7 +54,7 @@ def _store(name: str, value: str, offset: int) -> list[str]:
 
 
 def _step(k: int, size: int, is_shared: bool) -> list[str]:
-    """From sample to sample; none where all share one."""
+    """Return the stride from sample to sample; none where all share one."""
     store = f"  %s{k} = getelementptr i64, ptr %steps, i64 {k}"
     if is_shared:
         return [store, f"  store i64 0, ptr %s{k}"]

@@ -50,7 +50,7 @@ class Text(NamedTuple):
 
 
 class Names(NamedTuple):
-    """What the ports of a function are called in C."""
+    """Names of a function's ports in C."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]

@@ -39,7 +39,7 @@ class Variable(NamedTuple):
 
 @dataclass(frozen=True)
 class Slave:
-    """What the C behind an FMU needs: `m->value` are the variables, `m->state` is of the C type `state`.
+    """Parts that the C behind an FMU needs: `m->value` are the variables, `m->state` is of the C type `state`.
 
     `begin` sets the state from the parameters, `step` computes one period, `after` sets outputs after the last.
     """
@@ -56,7 +56,7 @@ class Slave:
     helpers: str = ""  # functions that these call
 
     def place(self, name: str) -> int:
-        """Where the variables of a name, `name[1]` and on, or `name` alone, begin."""
+        """Return where the variables of a name, `name[1]` and on, or `name` alone, begin."""
         names = [variable.name.partition("[")[0] for variable in self.variables]
         return names.index(name)
 

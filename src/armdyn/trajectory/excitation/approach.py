@@ -45,7 +45,7 @@ def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
 
 
 def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) -> Trajectory:
-    """From home to the start of a motion, from rest to rest: straight, or over poses between.
+    """Plan the motion from home to the start of a motion, from rest to rest: straight, or over poses between.
 
     Parameters
     ----------

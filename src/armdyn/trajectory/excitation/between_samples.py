@@ -36,16 +36,16 @@ def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: fl
         Samples a second of the first grid.
     """
 
-    def bounds(t: NDArray) -> Bounds:
+    def bounds(t: NDArray) -> SlackBounds:
         s = slack(t)
         lower, change = np.minimum(s[:-1], s[1:]) - _dips(s), np.abs(np.diff(s, axis=0))
-        return Bounds(lower, (lower < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1))
+        return SlackBounds(lower, (lower < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1))
 
     # One interval more on each side, so that bends at the ends are seen.
     return refined_least(bounds, grid(duration, rate), MOST_REFINEMENTS, beside=1)
 
 
-class Bounds(NamedTuple):
+class SlackBounds(NamedTuple):
     """Lower bounds (N - 1, s) of slacks between the times of a grid, and where (N - 1,) a finer grid may raise them."""
 
     lower: NDArray
@@ -57,7 +57,7 @@ def grid(duration: float, rate: float) -> NDArray:
     return np.linspace(0.0, duration, max(4, int(np.ceil(duration * rate))) + 1)
 
 
-def refined_least(bounds: Callable[[NDArray], Bounds], t: NDArray, refinements: int, beside: int = 0) -> float:
+def refined_least(bounds: Callable[[NDArray], SlackBounds], t: NDArray, refinements: int, beside: int = 0) -> float:
     """The least of lower bounds on a grid, with finer grids, one within the other, where they are rough.
 
     Finer grids begin and end `beside` so many intervals more. Infinite if there is nothing to bound.
@@ -75,7 +75,7 @@ def refined_least(bounds: Callable[[NDArray], Bounds], t: NDArray, refinements: 
 
 
 def _dips(s: NDArray) -> NDArray:
-    """How far (N - 1, s) slacks may fall below the ends of their intervals."""
+    """Return bounds (N - 1, s) of how far slacks may fall below the ends of their intervals."""
     bend = np.maximum(0.0, np.diff(s, 2, axis=0))
     none = np.zeros((1, s.shape[1]))
     bend = np.concatenate([none, bend, none])

@@ -13,7 +13,7 @@ from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies, Posed
 from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
-from armdyn.trajectory.excitation.between_samples import Bounds, grid, refined_least
+from armdyn.trajectory.excitation.between_samples import SlackBounds, grid, refined_least
 from armdyn.trajectory.excitation.crowding import Crowd, Shortfall, shortfall
 from armdyn.trajectory.excitation.guarantees import Pairs
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
@@ -31,7 +31,7 @@ TIGHT_M = 0.0005  # how near a tight bound is to the least distance [m]
 
 
 class Columns(NamedTuple):
-    """What is kept apart: pairs of capsules, and capsules from obstacles."""
+    """Pairs of capsules that are kept apart, and capsules that are kept off obstacles."""
 
     one: NDArray  # (P,)
     two: NDArray  # (P,)
@@ -86,7 +86,7 @@ class Clearance:
 
     @cached_property
     def _barred(self) -> NDArray:
-        """Which of them the arm's file keeps from colliding; planes and obstacles that were given stay."""
+        """Columns that the arm's file keeps from colliding; planes and obstacles that were given stay."""
         return np.array([frozenset(pair) in self.bodies.excluded for pair in self._pairs(self._every)], bool)
 
     @cached_property
@@ -96,7 +96,7 @@ class Clearance:
 
     @cached_property
     def excluded(self) -> Pairs:
-        """What the arm's file keeps from colliding."""
+        """Pairs that the arm's file keeps from colliding."""
         return tuple(dict.fromkeys(self._pairs(self._every.chosen(self._barred))))
 
     @property
@@ -120,22 +120,22 @@ class Clearance:
 
     @cached_property
     def columns(self) -> Columns:
-        """What is kept apart."""
+        """Pairs that are kept apart."""
         return self._all.chosen(~self._overlaps)
 
     @cached_property
     def _near(self) -> Columns:
-        """What searches look at: all that came near in some random pose."""
+        """Columns that searches look at: all that came near in some random pose."""
         return self._all.chosen(~self._overlaps & (self._probe.min(0) < NEVER_NEAR_DISTANCE_M))
 
     @cached_property
     def left_out(self) -> Pairs:
-        """What overlaps in nearly all poses, so that it cannot be kept apart."""
+        """Pairs that overlap in nearly all poses, so that they cannot be kept apart."""
         return tuple(dict.fromkeys(self._pairs(self._all.chosen(self._overlaps))))
 
     @cached_property
     def pairs(self) -> Pairs:
-        """What is kept apart, wholly: no piece of the two is left out."""
+        """Pairs that are kept apart wholly: no piece of the two is left out."""
         lost = {*self.left_out}
         return tuple(pair for pair in self.named_columns if pair not in lost)
 
@@ -163,7 +163,7 @@ class Clearance:
         return columns
 
     def label(self, column: int) -> str:
-        """What a column of `slack` keeps apart, in words."""
+        """Return the names of what a column of `slack` keeps apart."""
         one, two = self._pairs(self.columns)[column]
         return f"{one} and {'' if column < len(self.columns.one) else 'the '}{two}"
 
@@ -186,7 +186,7 @@ class Clearance:
         return float(slack.min()), self.label(column)
 
     def describe(self, states: States) -> str:
-        """What overlaps most, and by how much."""
+        """Return the pair that overlaps most, and by how much."""
         slack, names = self.worst(states[0])
         return f"the clearance between {names} by {-slack:.3g} m"
 
@@ -222,7 +222,9 @@ class Clearance:
 
     @cached_property
     def _in_kernel(self) -> NDArray:
-        """Which of those that searches look at go into a kernel: half-spaces, and pairs if there are not too many."""
+        """Columns of those that searches look at that go into a kernel: half-spaces, and pairs if there are not too
+        many.
+        """
         few = len(self._near.one) <= MOST_PAIRS
         planes = [isinstance(self._around[o], HalfSpace) for o in self._near.obstacle]
         return np.array([few] * len(self._near.one) + planes, bool)
@@ -264,7 +266,7 @@ class Clearance:
         times = grid(motion.duration, rate)
         return refined_least(lambda t: self._bounds(motion, t, bend, tight), times, MOST_REFINEMENTS)
 
-    def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> Bounds:
+    def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> SlackBounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.
 
         A free distance changes no more than its two bodies move: with a chord of length d it is at least
@@ -277,7 +279,7 @@ class Clearance:
         bound = (slack[1:] + slack[:-1] - chord) / 2 - 2 * bend * (t[1] - t[0]) ** 2
         least = slack.min(initial=np.inf)
         wanted = least - TIGHT_M if tight else 0.0
-        return Bounds(bound, (bound < wanted).any(1) & (least >= 0))
+        return SlackBounds(bound, (bound < wanted).any(1) & (least >= 0))
 
     def _bend(self, speed: NDArray, acceleration: NDArray) -> float:
         """An eighth of the largest acceleration that a point of the arm may have [m/s²].
@@ -292,7 +294,7 @@ class Clearance:
 
     @cached_property
     def _length(self) -> float:
-        """What no point of a body is farther away from any axis than: all offsets and strokes one after the other."""
+        """Largest distance of a point of a body from any axis: all offsets and strokes one after the other."""
         arm = self.arm
         offsets = [np.linalg.norm(T[:3, 3]) for joint in arm.joints for T in (joint.before, joint.after)]
         strokes = [

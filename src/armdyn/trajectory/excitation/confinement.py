@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.trajectory.excitation.clearance import Clearance
-from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits
+from armdyn.trajectory.excitation.motion_constraints import MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.excitation.protection import Protection
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
@@ -57,7 +57,7 @@ def _beyond(q: NDArray, i: int, ends: tuple[float, ...]) -> NDArray:
     return poses
 
 
-def _obstructions(constraint: Constraint, q: NDArray, protection: Protection) -> Iterator[tuple[float, str, str]]:
+def _obstructions(constraint: MotionConstraint, q: NDArray, protection: Protection) -> Iterator[tuple[float, str, str]]:
     """Part of the poses in which something is in the way, what it is, and what may help."""
     rest = np.zeros_like(q)
     broken = constraint.slack((q, rest, rest)) < 0
@@ -77,7 +77,7 @@ def _obstructions(constraint: Constraint, q: NDArray, protection: Protection) ->
 
 
 def _collision(clearance: Clearance, column: int, protection: Protection) -> tuple[str, str]:
-    """What would touch, by which shapes, and what helps."""
+    """Return the bodies that would touch, by which shapes, and what helps."""
     name, guessed = clearance.label(column), clearance.guessed(column)
     shapes = f" (capsules from {clearance.bodies.origin})" if guessed else ""
     thinner = "If these are too thick, give --radius" if guessed else "If that is wrong, correct its shapes"
@@ -88,7 +88,7 @@ def _collision(clearance: Clearance, column: int, protection: Protection) -> tup
     return f"{name} would collide{shapes}", f"{thinner}, or move what is in the way"
 
 
-def too_weak(limits: MotionLimits, constraints: Iterable[Constraint]) -> str:
+def too_weak(limits: MotionLimits, constraints: Iterable[MotionConstraint]) -> str:
     """The joint that can least hold the arm up against gravity by its torque limit, in words; empty if all can."""
     reach = np.minimum(limits.half_range, np.pi)
     q = limits.center + reach * np.random.default_rng(0).uniform(-1, 1, (POSES_HELD, len(reach)))

@@ -42,7 +42,7 @@ class Crowd:
 
     @cached_property
     def trace_key(self) -> str:
-        """What kernels are keyed by."""
+        """Key of its kernels."""
         digest = hashlib.sha256()
         bodies = self.bodies
         for part in (bodies.link, bodies.radius, bodies.ends, self.one, self.two, self.body, self.planes):
@@ -55,7 +55,7 @@ class Crowd:
 
 
 class Shortfall(NamedTuple):
-    """What `shortfall` returns."""
+    """Result of `shortfall`."""
 
     squares: Annotated[Array, ""]
     dq: Vector

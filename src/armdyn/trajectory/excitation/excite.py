@@ -24,7 +24,7 @@ from armdyn.trajectory.excitation.confinement import Confinement, confinements, 
 from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
-from armdyn.trajectory.excitation.multi_start import Candidate, Outcome, Standing, multi_start
+from armdyn.trajectory.excitation.multi_start import Outcome, SearchCandidate, SearchProgress, multi_start
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
@@ -72,33 +72,33 @@ class Excitation(Reported, Named):
 
     @property
     def constraints(self) -> tuple[str, ...]:
-        """What holds at all times, besides the joints' limits, in words."""
+        """Guarantees that hold at all times, besides the joints' limits, in words."""
         return tuple(str(one) for one in self.guarantees if one.holds and one.kind not in JOINT_KINDS)
 
     @property
     def always(self) -> tuple[str, ...]:
-        """What holds at all times, in words."""
+        """Guarantees that hold at all times, in words."""
         return (*joint_limits(self.guarantees), *self.constraints)
 
     @property
     def unchecked(self) -> tuple[str, ...]:
-        """What was not checked, and what does not hold, in words."""
+        """Checks that were left out, and those that fail, in words."""
         broken = [str(one) for one in self.guarantees if one.checked and not one.holds]
         return (*broken, *omissions(self.guarantees))
 
     @cached_property
     def lowest(self) -> str:
-        """How low the links come, in words."""
+        """Lowest height that links come to, in words."""
         return self.protection.lowest(self.trajectory)
 
     @cached_property
     def confined(self) -> tuple[Confinement, ...]:
-        """Which joints cannot use most of their range, because of what, and what may help."""
+        """Joints that cannot use most of their range, because of what, and what may help."""
         return confinements(self.trajectory, self.limits, self.protection)
 
     @property
     def advice(self) -> str:
-        """What may show the parameters better; empty where they are shown well."""
+        """Changes that may determine the parameters better; empty where they are determined well."""
         if self.is_good:
             return ""
         if not self.confined:
@@ -108,7 +108,7 @@ class Excitation(Reported, Named):
 
     @property
     def guarantee_summary(self) -> tuple[str, str]:
-        """What holds at all times, and what was not checked: a sentence each."""
+        """Guarantees that hold at all times, and checks that were left out: a sentence each."""
         return (
             f"At all times: {'; '.join(self.always)}.",
             f"Not checked: {'; '.join(self.unchecked) or 'nothing'}; {self.lowest}.",
@@ -182,7 +182,7 @@ def excite(
     steps: int | None = None,
     seed: int = 0,
     workers: int | None = None,
-    progress: Callable[[Standing], None] | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
 ) -> Excitation:
     """Find the Fourier series that excites the arm's base and friction parameters best.
 
@@ -326,7 +326,7 @@ def excite(
     return replace(excitation, seconds=time.monotonic() - begin)
 
 
-def _usable(outcome: Outcome, problem: ExcitationProblem) -> Candidate:
+def _usable(outcome: Outcome, problem: ExcitationProblem) -> SearchCandidate:
     """The best candidate, or an error that says why there is none."""
     if outcome.best is not None and np.isfinite(outcome.best.score):
         return outcome.best

@@ -34,7 +34,7 @@ NOUNS = {
 
 
 class LeftOut(NamedTuple):
-    """What a guarantee does not cover, and the cause: pairs, or names of joints and shapes."""
+    """Part that a guarantee does not cover, and the cause: pairs, or names of joints and shapes."""
 
     # "overlap", "excluded", "switched off", "unknown", "absent", "endless", "unread", "doubt" or "frictionless"
     cause: str
@@ -112,7 +112,7 @@ class Guarantee:
 
 
 def _statement(one: Guarantee) -> str:
-    """What a guarantee states of everything that was checked."""
+    """Return the statement of a guarantee about everything that was checked."""
     if one.kind in JOINT_KINDS:
         return f"{one.kind} of {', '.join(one.joints)} within the limits"
     if one.kind == "torque":
@@ -139,7 +139,7 @@ def _bodies(one: Guarantee) -> str:
 
 
 def joint_limits(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
-    """Which of the joints' own limits hold, in one phrase; some joints turn without end."""
+    """Return which of the joints' limits hold, in one phrase; some joints turn without end."""
     held = [one for one in guarantees if one.kind in JOINT_KINDS and one.holds]
     if not held:
         return ()
@@ -150,7 +150,7 @@ def joint_limits(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
 
 
 def omissions(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
-    """What was not checked, a phrase for each."""
+    """Return the checks that were left out, a phrase for each."""
     return tuple(_omission(one, lost) for one in guarantees for lost in one.left_out)
 
 
@@ -164,7 +164,7 @@ REASONS = {
 
 
 def _omission(one: Guarantee, lost: LeftOut) -> str:
-    """What was left out, and why."""
+    """Return a part that was left out, and why."""
     names = ", ".join(lost.names)
     if lost.pairs:
         why = "their shapes touch in nearly all poses" if lost.cause == OVERLAP else "the file excludes them"

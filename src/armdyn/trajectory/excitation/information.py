@@ -69,14 +69,14 @@ def _soft_max(x: NDArray, power: float) -> Spectrum:
     return Spectrum((top + np.log(total) / power)[..., 0], parts / total)
 
 
-class Information(NamedTuple):
+class CriterionValue(NamedTuple):
     """A criterion of information matrices: value, derivative (c, c) by the matrix."""
 
     value: float
     slope: NDArray
 
 
-def evaluate(S: NDArray, forms: NDArray, criterion: str, power: float, unit_columns: bool) -> Information | None:
+def evaluate(S: NDArray, forms: NDArray, criterion: str, power: float, unit_columns: bool) -> CriterionValue | None:
     """The soft maximum of a criterion over k forms `F' S F` of one information matrix; None if singular.
 
     Parameters
@@ -114,7 +114,7 @@ def evaluate(S: NDArray, forms: NDArray, criterion: str, power: float, unit_colu
         # C = D^-1/2 S D^-1/2 with D the diagonal of S:  dS = D^-1/2 dC D^-1/2 - diag(dC C) / D
         along = np.einsum("kij,kj->ki", vectors**2, share) * scale**2
         slope -= ((forms * along[:, None, :]) @ forms.transpose(0, 2, 1)).sum(0)
-    return Information(float(overall.value), slope)
+    return CriterionValue(float(overall.value), slope)
 
 
 def condition_numbers(S: NDArray, forms: NDArray, unit_columns: bool = False) -> NDArray:

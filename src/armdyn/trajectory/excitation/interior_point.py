@@ -50,8 +50,8 @@ class Bounds(NamedTuple):
         return min(1.0, WAY_TO_BOUND_RATIO / fastest) if fastest > 0 else 1.0
 
 
-class Minimum(NamedTuple):
-    """Where the search ended, the value there (without barrier), how many steps it took and the learned curvature."""
+class BarrierMinimum(NamedTuple):
+    """End of a search, the value there (without barrier), the number of its steps and the learned curvature."""
 
     x: NDArray
     value: float
@@ -71,7 +71,7 @@ def minimize_inside(
     hessian: NDArray | None = None,
     stop: Callable[[], bool] = lambda: False,
     tell: Callable[[NDArray], None] = lambda x: None,
-) -> Minimum:
+) -> BarrierMinimum:
     """Minimise `objective(x) + weight * barrier` from a point inside.
 
     Ends after `steps`, when the last `patience` steps gain less than `tolerance`, when none gains anything, or when
@@ -81,7 +81,7 @@ def minimize_inside(
     hessian = np.eye(x.size) if hessian is None else hessian.copy()
     here = _place(objective, bounds, x, weight)
     if not np.isfinite(here.value):
-        return Minimum(x, here.value, 0, hessian)
+        return BarrierMinimum(x, here.value, 0, hessian)
     totals = [here.total]
     for count in range(1, steps + 1):
         new = _step(objective, bounds, here, hessian, weight, stop)
@@ -93,11 +93,11 @@ def minimize_inside(
         totals.append(here.total)
         if (count >= patience and totals[-1 - patience] - totals[-1] < tolerance) or stop():
             break
-    return Minimum(here.x, here.value, count, hessian)
+    return BarrierMinimum(here.x, here.value, count, hessian)
 
 
 class _Place(NamedTuple):
-    """What is known of a point."""
+    """Values and derivatives at a point."""
 
     x: NDArray
     value: float

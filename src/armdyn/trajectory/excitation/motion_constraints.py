@@ -37,7 +37,7 @@ class Pull(NamedTuple):
     dqdd: NDArray | float = 0.0
 
 
-class Constraint(Protocol):
+class MotionConstraint(Protocol):
     """Slacks (N, s) of states (N, n), the penalty of those below a margin, and the least one at all times."""
 
     @property
@@ -131,7 +131,7 @@ class TipBox(Slacks):
 
     @classmethod
     def of(cls, arm: Arm, corners: tuple[ArrayLike, ArrayLike]) -> TipBox:
-        """From a pair of corners."""
+        """Build it from a pair of corners."""
         try:
             lower, upper = corners
         except (TypeError, ValueError):
@@ -158,7 +158,7 @@ class TipBox(Slacks):
         return Pull(np.einsum("kij,ki->kj", jacobian(self.arm, states[0])[:, :3], low - high))
 
     def describe(self, states: States) -> str:
-        """How far the tip leaves its room."""
+        """Return how far the tip leaves its room."""
         return f"the tip's room by {-float(self.slack(states).min()):.3g} m"
 
 

@@ -18,16 +18,16 @@ NOTE_INTERVAL_S = 0.5  # between looks at a search under way, which cost as much
 PATIENCE_S = 0.1  # with a search after Ctrl-C [s]
 
 
-class Candidate(NamedTuple):
-    """What a search found: its score (small is good, infinite if unusable), the number of its start, x."""
+class SearchCandidate(NamedTuple):
+    """Result of a search: its score (small is good, infinite if unusable), the number of its start, x."""
 
     score: float
     start: int
     x: NDArray
 
 
-class Standing(NamedTuple):
-    """How far the searches are."""
+class SearchProgress(NamedTuple):
+    """State of the searches."""
 
     elapsed: float  # [s]
     best: float  # score; infinite before there is one
@@ -38,16 +38,16 @@ class Standing(NamedTuple):
 class Outcome(NamedTuple):
     """The best candidate of all, if any; and how the searches ended."""
 
-    best: Candidate | None
+    best: SearchCandidate | None
     starts: int
     interrupted: bool
 
 
 @dataclass
-class Race:
-    """What searches in threads share: the best candidate so far, and whether to stop."""
+class SharedBest:
+    """Data that searches in threads share: the best candidate so far, and whether to stop."""
 
-    best: Candidate | None = None
+    best: SearchCandidate | None = None
     current: float = float("inf")
     noted: float = 0.0  # when [s]
     through: int = 0
@@ -65,20 +65,20 @@ class Race:
         return self.over.is_set()
 
     def note(self, x: NDArray, score: Callable[[NDArray], float]) -> None:
-        """Where a search stands; its score is worked out now and then."""
+        """Record the state of a search; its score is worked out now and then."""
         if time.monotonic() >= self.noted + NOTE_INTERVAL_S:
             self.current, self.noted = score(x), time.monotonic()
 
-    def offer(self, candidate: Candidate) -> None:
+    def offer(self, candidate: SearchCandidate) -> None:
         """A candidate, which counts if it is the best; of equals that of the first start, of unusable ones the last."""
         with self.lock:
             if self.best is None or candidate[:2] < self.best[:2] or np.isinf(self.best.score):
                 self.best = candidate
 
-    def standing(self, elapsed: float) -> Standing:
-        """How far the searches are."""
+    def standing(self, elapsed: float) -> SearchProgress:
+        """Return the state of the searches."""
         best = self.best
-        return Standing(elapsed, best.score if best else float("inf"), self.through, self.current)
+        return SearchProgress(elapsed, best.score if best else float("inf"), self.through, self.current)
 
     def run(self, search: Search, numbers: Iterator[int]) -> None:
         """Search from one start after another."""
@@ -96,7 +96,7 @@ class Race:
             self.over.set()
 
 
-Search = Callable[[int, Race], None]
+Search = Callable[[int, SharedBest], None]
 
 
 def multi_start(
@@ -105,14 +105,14 @@ def multi_start(
     starts: int | None,
     deadline: float,
     workers: int | None = None,
-    progress: Callable[[Standing], None] | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
 ) -> Outcome:
     """Run `search(k, race)` for k = 0, 1, ... in threads until `starts` are through or the deadline passes.
 
     A search offers what it finds to the race, and ends when the race is stopped. Ctrl-C stops all and returns the
     best so far. The outcome depends on the number of starts alone, not on which thread was faster.
     """
-    race = Race()
+    race = SharedBest()
     numbers = iter(range(starts)) if starts else itertools.count()
     threads = [
         threading.Thread(target=race.run, args=(search, numbers), daemon=True, name=f"armdyn-start-{k}")

@@ -39,7 +39,7 @@ LEAST_STEP = 1e-6  # largest change of an acceleration that is still worth a ste
 
 
 class Weights(NamedTuple):
-    """What a stage of the search minimises: `|1 / sigma(R)|_power + Q sum u² + barrier * motion_barrier`."""
+    """Objective of a stage of the search: `|1 / sigma(R)|_power + Q sum u² + barrier * motion_barrier`."""
 
     power: float
     Q: float = 0.0
@@ -80,7 +80,7 @@ class Multistage:
 
     @cached_property
     def positions(self) -> list[int]:
-        """Where `columns` stand in the regressor."""
+        """Places of `columns` in the regressor."""
         known = labels_of(self.base)
         return [known.index(name) for name in self.columns]
 
@@ -101,7 +101,9 @@ class Multistage:
         return 1 / least if least > 0 else np.inf
 
     def total(self, motion: JointMotion, weights: Weights) -> tuple[float, NDArray]:
-        """What a stage minimises, and its gradient (K, n) with respect to the accelerations; infinite outside."""
+        """Return the objective of a stage, and its gradient (K, n) with respect to the accelerations; infinite
+        outside.
+        """
         F, (dq, dqd, dqdd) = self.slopes(motion, weights.power)
         walls, pull = motion_barrier(self.arm, self.limits, motion)
         if not np.isfinite(F + walls):
@@ -161,7 +163,7 @@ class Improved(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """How many times smaller the cost became."""
+        """Ratio of the cost before to the cost after."""
         return float(self.costs[0] / self.costs[-1])
 
     @property

@@ -14,7 +14,7 @@ from armdyn.errors import LimitError
 from armdyn.names import Named
 from armdyn.trajectory.excitation.information import condition_numbers, evaluate
 from armdyn.trajectory.excitation.interior_point import Bounds
-from armdyn.trajectory.excitation.motion_constraints import Constraint
+from armdyn.trajectory.excitation.motion_constraints import MotionConstraint
 from armdyn.trajectory.excitation.regressor import base_choices, excitation_gradient, excitation_regressor
 from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -50,10 +50,12 @@ class ExcitationProblem(Named):
     unit_columns: bool
     robust: bool  # for the worst of the usual choices of base columns, or for that of `base` alone
     prior_information: NDArray | None = None  # information (c, c) that logs hold already
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[MotionConstraint, ...] = ()
 
     def series_basis(self, t: NDArray) -> Basis:
-        """Of the coefficients of a series, with those of its polynomial if it is to be at rest at its ends."""
+        """Return the basis of a series' coefficients, with those of its polynomial if it is to be at rest at its
+        ends.
+        """
         basis = fourier_basis(t, self.frequency, self.harmonics)
         if not self.at_rest:
             return basis
@@ -77,12 +79,12 @@ class ExcitationProblem(Named):
 
     @cached_property
     def basis(self) -> Basis:
-        """What makes the samples of x."""
+        """Basis that gives the samples of x."""
         return Basis(*(B @ self.directions for B in self.series_basis(self.times)))
 
     @cached_property
     def constraint_basis(self) -> Basis:
-        """What makes the states of x at which searches look at constraints: enough for the highest harmonic."""
+        """Basis that gives the states of x at which searches look at constraints: enough for the highest harmonic."""
         count = int(np.ceil(SAMPLES_PER_HARMONIC * self.harmonics * max(1.0, self.frequency * self.duration))) + 1
         t = np.linspace(0.0, self.duration, count)
         return Basis(*(B @ self.directions for B in self.series_basis(t)))
@@ -176,7 +178,9 @@ class ExcitationProblem(Named):
         return np.inf if evaluation is None else evaluation.value
 
     def score(self, x: NDArray) -> float:
-        """What candidates are compared by: the condition number itself, the logarithm of other criteria."""
+        """Return the figure that candidates are compared by: the condition number itself, the logarithm of other
+        criteria.
+        """
         return float(np.exp(self.loss(x))) if self.criterion == "condition" else self.loss(x)
 
     def seems_to_keep_constraints(self, x: NDArray) -> bool:
@@ -184,7 +188,7 @@ class ExcitationProblem(Named):
         states = self._states(self.constraint_basis, x)
         return all(constraint.slack(states).min(initial=0) >= 0 for constraint in self.constraints)
 
-    def worst_slack(self, x: NDArray) -> tuple[float, Constraint | None]:
+    def worst_slack(self, x: NDArray) -> tuple[float, MotionConstraint | None]:
         """A lower bound of the slacks of all constraints at all times, and whose it is."""
         series = self.series(x)
         slacks = [(c.least(series, self.limits), c) for c in self.constraints]

@@ -31,7 +31,7 @@ from armdyn.trajectory.excitation.guarantees import (
     Guarantee,
     LeftOut,
 )
-from armdyn.trajectory.excitation.motion_constraints import Constraint, TipBox, TorqueLimits
+from armdyn.trajectory.excitation.motion_constraints import MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
 from armdyn.trajectory.protocol import Trajectory
 
@@ -42,9 +42,9 @@ OTHER_WORDS = ("closest", "from", "beyond")
 
 @dataclass(frozen=True, eq=False)
 class Protection:
-    """What a motion shall keep, what of it cannot be checked, and of a motion whether it is kept."""
+    """Constraints that a motion shall keep, what of them cannot be checked, and checks of a motion."""
 
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[MotionConstraint, ...]
     clearance: Clearance  # also where nothing is kept clear: for drawings and the lowest point
     plane: HalfSpace | None
     left_out: Mapping[str, tuple[LeftOut, ...]]  # by kind of guarantee
@@ -95,7 +95,7 @@ class Protection:
         return Clearance(bodies, tuple(one for one in obstacles if (one is self.plane) == (kind == "floor")), False)
 
     def lowest(self, motion: Trajectory) -> str:
-        """How low links 2 to n come, or how near to a wall or a ceiling, in words."""
+        """Return how low links 2 to n come, or how near to a wall or a ceiling, in words."""
         plane = self.plane
         if plane is not None:
             height = MM * (self.clearance.lowest(motion, plane.normal) - plane.offset)
@@ -151,14 +151,14 @@ def protect(
         left_out["floor"] = (LeftOut(SWITCHED_OFF if floor is False else UNKNOWN),)
     if not obstacles:
         left_out["obstacle"] = (LeftOut("absent"),)
-    constraints: list[Constraint] = [*torque, *([TipBox.of(arm, tip_box)] if tip_box is not None else [])]
+    constraints: list[MotionConstraint] = [*torque, *([TipBox.of(arm, tip_box)] if tip_box is not None else [])]
     if len(clearance.columns.one) + len(clearance.columns.body):
         constraints.append(clearance)
     return Protection(tuple(constraints), clearance, plane, left_out, basis)
 
 
 def _apart_left_out(clearance: Clearance) -> tuple[LeftOut, ...]:
-    """What of links' collisions with each other nobody checks, besides pairs that overlap."""
+    """Return the collisions of links with each other that nobody checks, besides pairs that overlap."""
     omissions = []
     if not clearance.apart:
         omissions.append(LeftOut(SWITCHED_OFF))
@@ -177,7 +177,7 @@ def protected_velocity(arm: Arm, velocity: ArrayLike | None, margin: float) -> N
 
 def _torque(
     arm: Arm, max_torque: ArrayLike | bool | None, margin: float
-) -> tuple[list[Constraint], str, tuple[LeftOut, ...]]:
+) -> tuple[list[MotionConstraint], str, tuple[LeftOut, ...]]:
     """Torque limits, those given or the arm's own with a margin; in words which; and what cannot be checked."""
     if max_torque is False:
         return [], "", (LeftOut(SWITCHED_OFF),)
@@ -204,7 +204,7 @@ def _torque(
 
 
 def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
-    """From a file, from corners of boxes (B, 2, 3), or as they are."""
+    """Read obstacles from a file, from corners of boxes (B, 2, 3), or take them as they are."""
     if isinstance(obstacles, str | os.PathLike):
         return read_obstacles(obstacles)
     if not isinstance(obstacles, Iterable):

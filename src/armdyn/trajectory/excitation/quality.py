@@ -29,7 +29,7 @@ class Quality(NamedTuple):
 
 
 class Tracking(NamedTuple):
-    """What is left of a design when it is tracked with error."""
+    """Quality of a design that is tracked with error."""
 
     sigma: float  # least singular value of the correlation matrix as designed
     tracked: float  # and as tracked
@@ -46,7 +46,7 @@ def predict_quality(
     drift: ArrayLike | None = None,
     rate: float = RATE_HZ,
 ) -> Quality:
-    """How well an experiment with this motion will determine the parameters.
+    """Predict how well an experiment with this motion will determine the parameters.
 
     Parameters
     ----------

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.trajectory.excitation.interior_point import minimize_inside
-from armdyn.trajectory.excitation.multi_start import Candidate, Race
+from armdyn.trajectory.excitation.multi_start import SearchCandidate, SharedBest
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 
 
-class Stage(NamedTuple):
+class SearchStage(NamedTuple):
     """A part of a descent."""
 
     power: float  # of the soft maxima
@@ -30,17 +30,17 @@ class Stage(NamedTuple):
 
 
 QUICK = (
-    Stage(3.0, 0.2, 1e1),
-    Stage(6.0, 0.06, 1e2),
-    Stage(12.0, 0.02, 1e3),
-    Stage(30.0, 6e-3, 1e4),
-    Stage(60.0, 2e-3, 1e5),
+    SearchStage(3.0, 0.2, 1e1),
+    SearchStage(6.0, 0.06, 1e2),
+    SearchStage(12.0, 0.02, 1e3),
+    SearchStage(30.0, 6e-3, 1e4),
+    SearchStage(60.0, 2e-3, 1e5),
 )
 THOROUGH = (
-    Stage(60.0, 1e-3, 1e5, 1e-6, 10, 600),
-    Stage(120.0, 5e-4, 1e6, 1e-5, 10, 200),
-    Stage(300.0, 2e-4, 1e6, 1e-4, 10),
-    Stage(300.0, 1e-4, 1e6, 1e-4, 10),
+    SearchStage(60.0, 1e-3, 1e5, 1e-6, 10, 600),
+    SearchStage(120.0, 5e-4, 1e6, 1e-5, 10, 200),
+    SearchStage(300.0, 2e-4, 1e6, 1e-4, 10),
+    SearchStage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
 SERIES_TRIED = 4  # random series from which a search begins, the best of which it goes on with
 MOST_HOPS = 40  # times that a search begins anew from its best motion
@@ -52,7 +52,7 @@ HOPELESS_EXCESS, EARLY_POWER = 0.06, 12.0  # it is given up after the stage of t
 
 
 class Descent(NamedTuple):
-    """Where a descent ended, the criterion's logarithm there, the curvature it has learned and the choices it saw."""
+    """End of a descent, the criterion's logarithm there, the curvature it has learned and the choices it saw."""
 
     x: NDArray
     loss: float = np.inf
@@ -64,7 +64,7 @@ class Descent(NamedTuple):
 class Run:
     """A search in a race, with so many steps of descent to go at most."""
 
-    race: Race
+    race: SharedBest
     steps: float = np.inf
 
     def stopped(self) -> bool:
@@ -75,9 +75,11 @@ class Run:
 def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Run) -> None:
     """Offer ever better motions, from the k-th random series on, until the run is stopped or MOST_HOPS are made."""
 
-    def offer(x: NDArray) -> Candidate:
+    def offer(x: NDArray) -> SearchCandidate:
         feasible = problem.repaired(x, run.race.interrupted)
-        candidate = Candidate(np.inf, k, x) if feasible is None else Candidate(problem.score(feasible), k, feasible)
+        candidate = (
+            SearchCandidate(np.inf, k, x) if feasible is None else SearchCandidate(problem.score(feasible), k, feasible)
+        )
         run.race.offer(candidate)
         return candidate
 
@@ -112,7 +114,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Ru
 
 
 def descend(
-    problem: ExcitationProblem, start: Descent, stages: tuple[Stage, ...], run: Run, hopeless: float = np.inf
+    problem: ExcitationProblem, start: Descent, stages: tuple[SearchStage, ...], run: Run, hopeless: float = np.inf
 ) -> Descent:
     """The minimum that stages lead to; as much as is reached of it, with an infinite loss, if that is hopeless."""
     here = start
@@ -126,7 +128,7 @@ def descend(
     return here._replace(loss=problem.loss(here.x))
 
 
-def _part(problem: ExcitationProblem, here: Descent, stage: Stage, steps: int, run: Run) -> tuple[Descent, int]:
+def _part(problem: ExcitationProblem, here: Descent, stage: SearchStage, steps: int, run: Run) -> tuple[Descent, int]:
     """A part of a stage, and how many steps it took: fewer than allowed if it came to its end."""
     worst = problem.worst_choices(here.x)
     choices = here.choices or tuple(worst[:FIRST_CHOICES])

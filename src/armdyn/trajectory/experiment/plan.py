@@ -44,7 +44,7 @@ class Experiment:
 
     @cached_property
     def parts(self) -> dict[str, Trajectory]:
-        """By the name of their files."""
+        """Trajectories by the name of their files."""
         parts: dict[str, Trajectory] = {"approach": self.approach, "rehearsal": self.rehearsal}
         if self.count > 1:
             parts["repeated"] = repeat(self.motion, self.count)
@@ -62,7 +62,7 @@ class Experiment:
 
     @cached_property
     def guarantees(self) -> dict[str, tuple[Guarantee, ...]]:
-        """What was checked of each part that differs from the motion: of the return what holds for the approach."""
+        """Checks of each part that differs from the motion; those of the approach hold for the return."""
         protection, limits = self.design.protection, self.design.limits
         slow = {"approach": self.approach, "rehearsal": self.rehearsal}
         return {name: protection.guarantees(part, limits) for name, part in slow.items()}

@@ -39,7 +39,7 @@ class Recorder:
         self.stream.write(",".join(f"{x:.9f}" if k == 0 else f"{x:.9g}" for k, x in enumerate(row)) + "\n")
 
     def summary(self):
-        """What was recorded, in sentences."""
+        """Return sentences about what was recorded."""
         if len(self.times) < 2:
             return [f"nothing recorded: no message carried {', '.join(JOINTS)}"]
         steps = sorted(b - a for a, b in zip(self.times, self.times[1:], strict=False))

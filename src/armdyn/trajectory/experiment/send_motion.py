@@ -42,14 +42,14 @@ def join_motions(parts):
 
 
 def way_home(present):
-    """From where the robot is straight to home, at rest at both ends."""
+    """Plan the straight way home from where the robot is, at rest at both ends."""
     distance = max(abs(a - b) for a, b in zip(present, HOME, strict=False))
     zero = [0.0] * len(HOME)
     return [(0.0, present, zero, zero), (max(2.0, 2 * distance / HOME_SPEED), HOME, zero, zero)]
 
 
 def options(arguments=None):
-    """What the command line says."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rehearse", action="store_true", help="the slow motion, once")
     parser.add_argument(
@@ -75,7 +75,7 @@ class Sender:
         node.create_subscription(JointState, options.joint_states, self.see, 10)
 
     def see(self, message):
-        """Where the robot is; joints may come in any order, others among them."""
+        """Store the robot's position; joints may come in any order, others among them."""
         place = dict(zip(message.name, message.position, strict=False))
         if all(name in place for name in JOINTS):
             self.present = [place[name] for name in JOINTS]

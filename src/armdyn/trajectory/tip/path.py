@@ -107,7 +107,7 @@ class Circle:
 
     @property
     def _spoke(self) -> NDArray:
-        """From the axis to the start."""
+        """Vector from the axis to the start."""
         out = self.start[:3, 3] - self.center
         return out - self.axis * (self.axis @ out)
 

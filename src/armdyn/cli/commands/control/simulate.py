@@ -85,7 +85,7 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
-    from armdyn.simulation.loop.plan import Settings, make_plan
+    from armdyn.simulation.loop.plan import SimulationSettings, make_plan
     from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.run_file import RunFile
 
@@ -107,7 +107,7 @@ def simulate(
         tell(0.0, "designing the controller")
         law = _law(controller, subject, wanted, bandwidth, rate)
         tell(0.0, "planning the run")
-        given = Settings(
+        given = SimulationSettings(
             duration, rate, None, None, substeps, delay, None, "DOP853", sensors, seed, 1, True, True, True, None,
             f"{subject.name}, {controller}",
         )  # fmt: skip

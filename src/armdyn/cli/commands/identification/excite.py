@@ -17,7 +17,7 @@ from armdyn.cli.show import attributes, print_json
 
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.excite import Excitation
-    from armdyn.trajectory.excitation.multi_start import Standing
+    from armdyn.trajectory.excitation.multi_start import SearchProgress
     from armdyn.trajectory.experiment.plan import Experiment
 
 Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
@@ -245,7 +245,8 @@ def summary(found: Excitation) -> dict[str, Any]:
         "base_parameters": found.base.count,
         "columns": len(found.information),
         "searches": found.starts,
-        **attributes(found, "seconds interrupted kept unchecked lowest"),
+        **attributes(found, "seconds interrupted unchecked lowest"),
+        "kept": found.constraints,
         "confined": [str(one) for one in found.confined],
         "guarantees": [asdict(one) for one in found.guarantees],
     }
@@ -271,7 +272,7 @@ def _show(found: Excitation, written: list[Path]) -> None:
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 
-def _words(standing: Standing) -> str:
+def _words(standing: SearchProgress) -> str:
     """Where a search stands."""
     best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
     now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""

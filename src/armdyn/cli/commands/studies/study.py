@@ -13,7 +13,7 @@ from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
-    from armdyn.study.run import Progress
+    from armdyn.study.run import StudyProgress
     from armdyn.study.spec import Study
     from armdyn.study.summary import Summary
 
@@ -97,7 +97,7 @@ def _write_figures(summary: Summary, folder: Path) -> None:
         plt.close(figure)
 
 
-def _words(at: Progress) -> str:
+def _words(at: StudyProgress) -> str:
     """How far the study is, and how long it will take."""
     left = f"{_time(at.left)} left" if at.rate else "..."
     return f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
