@@ -27,7 +27,7 @@ ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
 
 @dataclass(frozen=True)
-class Robot:
+class FleetRobot:
     """One robot and its logs."""
 
     name: str
@@ -39,7 +39,7 @@ class Robot:
 class Fleet(Study):
     """See the module."""
 
-    robots: tuple[Robot, ...]
+    robots: tuple[FleetRobot, ...]
     arms: Mapping[str, Arm]
     options: Mapping[str, Any]  # of `identify`
 
@@ -190,7 +190,7 @@ def read(document: StudyTable, head: Head) -> Fleet:
     return Fleet(head, len(robots), dict.fromkeys(ERRORS, "low"), ("arm",), (), {}, extra, robots, arms, options)
 
 
-def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
+def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[FleetRobot, ...]:
     try:
         paths = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):
@@ -201,11 +201,11 @@ def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[Robot, ...]:
         raise StudyError(f"{head.file.name}: logs: no file matches '{pattern}' in {head.folder}")
     logs = [path.relative_to(head.folder) for path in paths]
     by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
-    return tuple(Robot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)
+    return tuple(FleetRobot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)
 
 
-def _robot(table: StudyTable, word: str) -> Robot:
-    robot = Robot(table.text("name"), table.text("arm", word), table.texts("logs"))
+def _robot(table: StudyTable, word: str) -> FleetRobot:
+    robot = FleetRobot(table.text("name"), table.text("arm", word), table.texts("logs"))
     table.done()
     return robot
 

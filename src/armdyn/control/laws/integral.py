@@ -123,7 +123,7 @@ class VelocityPID(Law):
         limited = ca.fmax(ca.fmin(tau, limit), -limit)
         return limited, {"torque": limited, "error": error, "error_rate": rate}
 
-    def after_limits(self, params: Values, before: Values, after: Values, short: Shortfall, dt: Any) -> Values:
+    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The torque that was exerted is what is remembered."""
         memory = super().after_limits(params, before, after, short, dt)
         return {**memory, "torque": memory["torque"] + short.torque}

@@ -24,7 +24,7 @@ from armdyn.trajectory.excitation.confinement import Confinement, confinements, 
 from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
-from armdyn.trajectory.excitation.multi_start import Outcome, SearchCandidate, SearchProgress, multi_start
+from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, SearchProgress, multi_start
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
@@ -326,7 +326,7 @@ def excite(
     return replace(excitation, seconds=time.monotonic() - begin)
 
 
-def _usable(outcome: Outcome, problem: ExcitationProblem) -> SearchCandidate:
+def _usable(outcome: SearchOutcome, problem: ExcitationProblem) -> SearchCandidate:
     """The best candidate, or an error that says why there is none."""
     if outcome.best is not None and np.isfinite(outcome.best.score):
         return outcome.best

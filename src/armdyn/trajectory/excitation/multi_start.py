@@ -35,7 +35,7 @@ class SearchProgress(NamedTuple):
     current: float  # score of a search under way; constraints may not hold yet
 
 
-class Outcome(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The best candidate of all, if any; and how the searches ended."""
 
     best: SearchCandidate | None
@@ -106,7 +106,7 @@ def multi_start(
     deadline: float,
     workers: int | None = None,
     progress: Callable[[SearchProgress], None] | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """Run `search(k, race)` for k = 0, 1, ... in threads until `starts` are through or the deadline passes.
 
     A search offers what it finds to the race, and ends when the race is stopped. Ctrl-C stops all and returns the
@@ -138,4 +138,4 @@ def multi_start(
             thread.join(patience)
     if race.error:
         raise race.error
-    return Outcome(race.best, race.through, interrupted)
+    return SearchOutcome(race.best, race.through, interrupted)
