@@ -20,7 +20,11 @@ from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
 from armdyn.files import write_whole
-from armdyn.reproduce.eindhoven_study import (
+from armdyn.simulation.compare import Sway
+from armdyn.simulation.mismatch_study import mismatch_study
+from armdyn.simulation.scenarios import ScenarioComparison, compare_scenarios
+from armdyn.simulation.simulate import simulate
+from reproductions.eindhoven_study import (
     ALONE,
     DURATION_S,
     FRICTION_FACTOR,
@@ -31,10 +35,6 @@ from armdyn.reproduce.eindhoven_study import (
     regulators,
     seize,
 )
-from armdyn.simulation.compare import Sway
-from armdyn.simulation.mismatch_study import mismatch_study
-from armdyn.simulation.scenarios import ScenarioComparison, compare_scenarios
-from armdyn.simulation.simulate import simulate
 
 PAGE = Path(__file__).parents[1] / "docs" / "control-compared.md"
 RATES = (60.0, 250.0, 1000.0)

@@ -63,7 +63,6 @@ FOLDERS = {
     "spatial": "Rotations and inertia",
     "report": "Reports",
     "study": "Studies",
-    "reproduce": "Reproductions",
     "trace": "Traced functions and code",
     "errors": "Errors",
 }

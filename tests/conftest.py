@@ -39,7 +39,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 # Tests of whole programs: pages of the documentation followed to the letter, browsers, processes that are killed.
 JOURNEYS = (
-    "docs/", "reproduce/", "studio/test_browser.py", "report/test_in_a_browser.py", "cli/test_every_command.py",
+    "docs/", "reproductions/", "studio/test_browser.py", "report/test_in_a_browser.py", "cli/test_every_command.py",
     "cli/test_ctrl_c.py", "cli/test_interrupts.py", "study/test_run.py", "study/test_cluster.py",
 )  # fmt: skip
 

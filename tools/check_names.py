@@ -26,12 +26,12 @@ OPTION = re.compile(r"(^| )--[a-z]{3,}")
 WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
 
 PENDING = {
-    "name": "dynamics reproduce model cli report identification",
-    "docstring": "dynamics reproduce model calibration cli report identification",
-    "option": "trajectory identification model study studio reproduce .",
+    "name": "dynamics model cli report identification",
+    "docstring": "dynamics model calibration cli report identification",
+    "option": "trajectory identification model study studio .",
     "class": """
-        Belief Bodies Chain Comparison Data Descent Estimate Finding Gains Motion Payload Poses Reach Row Rule Source
-        System Table""",
+        Belief Bodies Chain Data Estimate Finding Gains Motion Poses Reach Rule Source
+        System""",
 }
 
 

@@ -17,7 +17,7 @@ from armdyn.cli.app import ABOUT, COMMANDS, app
 
 STATE = ("--q", "0.1 -0.7", "--qd", "0.5 -0.4", "--qdd", "1.0 2.0")
 # Command -> what it is called with, in a folder with arm.urdf, log.csv, load.csv and study.toml. The others have tests
-# of their own: test_cli, tests/reproduce and test_studio.
+# of their own: test_cli, tests/reproductions and test_studio.
 CALLS = {
     "info": ("arm.urdf",),
     "arms": (),

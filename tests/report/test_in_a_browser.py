@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce.cases import reproduce
-from armdyn.reproduce.page import write
 from armdyn.simulation.compare import Sway, compare
+from reproductions.cases import reproduce
+from reproductions.page import write
 
 
 @pytest.fixture(scope="module")

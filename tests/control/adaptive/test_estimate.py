@@ -1,4 +1,4 @@
-"""Adaptive laws: Lyapunov functions along runs, convergence, bounds. Lu and Meng's case study: tests/reproduce."""
+"""Adaptive laws: Lyapunov functions along runs, convergence, bounds. Lu and Meng's case study: tests/reproductions."""
 
 import warnings
 
@@ -12,8 +12,8 @@ from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
 from armdyn.errors import ArmdynError, ArmdynWarning, ShapeError
-from armdyn.reproduce import lu_meng_study as study
 from armdyn.simulation.simulate import simulate
+from reproductions import lu_meng_study as study
 
 LOAD = 1.5  # kg at the tip of planar2, unknown to the laws
 

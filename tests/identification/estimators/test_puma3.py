@@ -11,7 +11,7 @@ from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.significance import Significance
 from armdyn.identification.motion.differentiate import differentiate, lowpass
-from armdyn.reproduce.kapadia_tables import BATCH, ELIMINATION, INERTIAL, STANDARD
+from reproductions.kapadia_tables import BATCH, ELIMINATION, INERTIAL, STANDARD
 
 # Of the 15 standard values 11 can be reproduced: all but Jzz1, Jzz2, Jxx2, Jzz3.
 REPRODUCIBLE = [1, 2, 5, 6, 7, 8, 9, 11, 12, 13, 14]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,9 +11,7 @@ from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import progress_bar
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
-
-if TYPE_CHECKING:
-    from armdyn.reproduce.case import Case
+from armdyn.reproduce import load
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for pages and figures.")]
@@ -30,53 +28,56 @@ def reproduce(
     page: Page = None,
     json: Json = False,
 ) -> None:
-    """Compute the results of armdyn's founding documents again and say where they agree.
+    """Compute the results of five published papers and reports again and say where they agree.
+
+    The programs are in the folder reproductions/ of armdyn's source, which an installed wheel lacks.
 
     For each document: a table of what the source states, what armdyn gets, and why they differ where data are
     missing; figures; one HTML page. Exit code 1 if something that should hold does not.
     """
-    from armdyn.reproduce.cases import CASES
-    from armdyn.reproduce.cases import reproduce as run
-    from armdyn.reproduce.page import above_mark, print_into, write
+    cases, pages = load("cases"), load("page")
+    documents = cases.CASES
 
     if not name:
-        print_json(CASES) if json else print_table("Documents that can be reproduced", ("name", "what"), CASES.items())
+        print_json(documents) if json else print_table(
+            "Documents that can be reproduced", ("name", "what"), documents.items()
+        )
         return
-    if name not in (*CASES, "all"):
-        raise typer.BadParameter(f"expected one of {', '.join(CASES)}, or all, got {name!r}", param_hint="NAME")
+    if name not in (*documents, "all"):
+        raise typer.BadParameter(f"expected one of {', '.join(documents)}, or all, got {name!r}", param_hint="NAME")
     if page and name != "all":
         raise typer.BadParameter("expected together with 'all', as the page holds all documents", param_hint="--page")
     if page:
-        above_mark(page)  # say now what cannot be written later
-    found: list[Case] = []
+        pages.above_mark(page)  # say now what cannot be written later
+    done: list[Any] = []
     files: list[str] = []
-    wanted = list(CASES) if name == "all" else [name]
+    wanted = list(documents) if name == "all" else [name]
     for at, each in enumerate(wanted):
-        done = ", ".join(case.name for case in found) or "nothing"
-        kept = f"complete in {out}: {done}; 'armdyn reproduce {each}' computes this one again"
+        names = ", ".join(case.name for case in done) or "nothing"
+        outcome = f"complete in {out}: {names}; 'armdyn reproduce {each}' computes this one again"
         title = f"reproducing {each}, {at + 1} of {len(wanted)}"
-        with progress_bar(len(wanted), kept) as show:
+        with progress_bar(len(wanted), outcome) as show:
             show(at, title)
-            case = run(each, quick, lambda step, at=at, title=title: show(at, f"{title}: {step}"), seed)  # type: ignore[misc]
+            case = cases.reproduce(each, quick, lambda step, at=at, title=title: show(at, f"{title}: {step}"), seed)  # type: ignore[misc]
             if watch().pressed:  # a simulation keeps what it has and ends, and its caller goes on
                 raise KeyboardInterrupt
-        found.append(case)
-        files += map(str, write(case, out))
+        done.append(case)
+        files += map(str, pages.write(case, out))
         if not json:
             _show(case)
     if page:
-        print_into(page, found)
+        pages.print_into(page, done)
     if json:
-        print_json({"cases": [_plain(case) for case in found], "files": files})
+        print_json({"cases": [_plain(case) for case in done], "files": files})
     else:
-        for case in found:
+        for case in done:
             print_line(f"{case.name}: {case.counted}")
         print_line(f"Pages and figures are in {out}.")
-    if not all(case.good for case in found):
+    if not all(case.good for case in done):
         raise typer.Exit(1)
 
 
-def _show(case: Case) -> None:
+def _show(case: Any) -> None:
     """The rows, every text in full."""
     notes = [row.why for row in case.rows if row.why]
     marks = iter(range(1, len(notes) + 1))
@@ -88,6 +89,6 @@ def _show(case: Case) -> None:
     print_list("Assumed where the source is silent", case.assumed)
 
 
-def _plain(case: Case) -> dict[str, Any]:
+def _plain(case: Any) -> dict[str, Any]:
     parts = {name: [part._asdict() for part in getattr(case, name)] for name in ("rows", "tables")}
     return attributes(case, "name title good assumed") | parts

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from armdyn.cli.app import app
 from armdyn.errors import ArmdynError
-from armdyn.reproduce.case import FAILS, Case, Picture, Table, check, claim
-from armdyn.reproduce.cases import CASES, reproduce
-from armdyn.reproduce.page import MARK, markdown, page, print_into, write
+from reproductions.case import FAILS, Case, Picture, Table, check, claim
+from reproductions.cases import CASES, reproduce
+from reproductions.page import MARK, markdown, page, print_into, write
 
 
 def made(good: bool = True) -> Case:
@@ -70,7 +72,7 @@ def test_bars_in_cells_do_not_end_them():
 
 
 def test_the_command_prints_a_page_of_all_documents_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell, seed: made())
+    monkeypatch.setattr("reproductions.cases.reproduce", lambda name, quick, tell, seed: made())
     target = tmp_path / "all.md"
     arguments = ["--out", str(tmp_path), "--page", str(target)]
     assert CliRunner().invoke(app, ["reproduce", "ece470", *arguments]).exit_code == 2
@@ -97,7 +99,7 @@ def test_the_command_writes_prints_and_lists(tmp_path):
 
 
 def test_the_command_fails_when_a_statement_does(tmp_path, monkeypatch):
-    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", lambda name, quick, tell, seed: made(good=False))
+    monkeypatch.setattr("reproductions.cases.reproduce", lambda name, quick, tell, seed: made(good=False))
     done = CliRunner().invoke(app, ["reproduce", "lu-meng-1993", "--out", str(tmp_path)])
     assert done.exit_code == 1
     assert FAILS in done.output
@@ -110,8 +112,18 @@ def test_ctrl_c_keeps_what_is_complete(tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return made()
 
-    monkeypatch.setattr("armdyn.reproduce.cases.reproduce", interrupted)
+    monkeypatch.setattr("reproductions.cases.reproduce", interrupted)
     done = CliRunner().invoke(app, ["reproduce", "all", "--out", str(tmp_path)])
     assert done.exit_code == 130
     assert "interrupted while reproducing lu-meng-1993, 2 of 5; complete in" in done.output
     assert (tmp_path / "made.html").exists()
+
+
+def test_the_package_says_where_reproductions_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from armdyn import reproduce as way
+
+    for name in [name for name in sys.modules if name.partition(".")[0] == "reproductions"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(way, "FOLDER", tmp_path)
+    with pytest.raises(ArmdynError, match=r"folder reproductions/ of armdyn's source: install it"):
+        way.reproduce("ece470")

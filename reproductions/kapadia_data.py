@@ -17,11 +17,11 @@ from armdyn.identification.motion.differentiate import differentiate, lowpass
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.kapadia_tables import ALL, ELIMINATION
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.fourier import FourierSeries
+from reproductions.kapadia_tables import ALL, ELIMINATION
 
 RATE_HZ, BANDWIDTH_HZ = 1000.0, 4.0  # of the controller
 SAMPLES_PER_ROW = 5  # samples of the controller a row of the log

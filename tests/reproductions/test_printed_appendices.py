@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.reproduce.kapadia_model import appendix_regressor
-from armdyn.reproduce.kapadia_tables import INERTIAL
+from reproductions.kapadia_model import appendix_regressor
+from reproductions.kapadia_tables import INERTIAL
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from armdyn.reproduce.case import Case
-from armdyn.reproduce.cases import CASES, reproduce
-from armdyn.reproduce.page import HEADS, MARK
+from reproductions.case import Case
+from reproductions.cases import CASES, reproduce
+from reproductions.page import HEADS, MARK
 
 PAGE = Path(__file__).parents[2] / "docs" / "reproductions.md"
 SEEDS = (0, 1, 2)

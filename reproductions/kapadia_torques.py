@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.reproduce.case import Picture, Row, Tell, claim, panels, rms, show
-from armdyn.reproduce.kapadia_data import Recorded, motions, track
-from armdyn.reproduce.kapadia_estimates import Estimates
-from armdyn.reproduce.kapadia_lms import Adapted
-from armdyn.reproduce.kapadia_tables import ALL, ELEVEN, INERTIAL, STANDARD
+from reproductions.case import Picture, Row, Tell, claim, panels, rms, show
+from reproductions.kapadia_data import Recorded, motions, track
+from reproductions.kapadia_estimates import Estimates
+from reproductions.kapadia_lms import Adapted
+from reproductions.kapadia_tables import ALL, ELEVEN, INERTIAL, STANDARD
 
 TRAJECTORIES = 8
 STANDARD_SET, ELIMINATED, ADAPTED = "standard", "LS after elimination", "LMS"

@@ -16,13 +16,13 @@ from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
 from armdyn.errors import ignore_warnings
 from armdyn.model.arm import Arm
-from armdyn.reproduce.case import rms
 from armdyn.simulation.compare import Sway, with_mismatch
 from armdyn.simulation.plant.payload import PickUp
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
+from reproductions.case import rms
 
 MOTOR_LAG_S, FRICTION_FACTOR, DURATION_S = 0.005, 1.25, 8.0
 STRAY_DISTANCE = 0.5  # a law fails if a joint strays by more than this [rad or m]

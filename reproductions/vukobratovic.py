@@ -13,11 +13,11 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.library.vukobratovic import vukobratovic3
-from armdyn.reproduce.case import Case, Picture, Row, Tell, call_time, check, differs, panels, show
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.from_tip import joint_trajectory
 from armdyn.trajectory.tip.motion import lift
+from reproductions.case import Case, Picture, Row, Tell, call_time, check, differs, panels, show
 
 START = np.array([np.pi, -np.pi / 2, -np.pi / 2])
 ASSUMED = (

@@ -12,13 +12,13 @@ from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import singular_value_shift
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Tell, attainable, check, claim, differs, panels, rms
-from armdyn.reproduce.kapadia_data import track
-from armdyn.reproduce.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.excitation.multistage import Improved, Multistage, heuristic_start, improve_motion
 from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits
+from reproductions.case import Picture, Row, Tell, attainable, check, claim, differs, panels, rms
+from reproductions.kapadia_data import track
+from reproductions.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 
 START = np.array([0.0, 0.0, -np.pi])  # x0 of the listing, at rest [rad]
 SAMPLES, STEP_S = 1000, 0.005  # K is not given; Ts of the listing [s]

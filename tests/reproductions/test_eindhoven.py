@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import armdyn
-from armdyn.reproduce.eindhoven_study import DURATION_S, PLAIN, failing_load, regulators
 from armdyn.simulation.compare import Sway
+from reproductions.eindhoven_study import DURATION_S, PLAIN, failing_load, regulators
 
 
 @pytest.fixture(scope="module")

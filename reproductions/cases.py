@@ -7,7 +7,7 @@ import re
 
 from armdyn.blas import single_threaded
 from armdyn.errors import ArmdynError
-from armdyn.reproduce.case import Case, Tell
+from reproductions.case import Case, Tell
 
 # What each document is about; the module of "lu-meng-1993" is `lu_meng`, with `reproduce(quick, seed, tell)`.
 CASES = {
@@ -45,5 +45,5 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent, seed: int = 
         raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
     module = re.sub(r"-\d{4}$", "", name).replace("-", "_")
     with single_threaded():
-        case: Case = importlib.import_module(f"armdyn.reproduce.{module}").reproduce(quick, seed, tell)
+        case: Case = importlib.import_module(f"reproductions.{module}").reproduce(quick, seed, tell)
     return case

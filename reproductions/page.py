@@ -8,7 +8,7 @@ from pathlib import Path
 from armdyn.errors import ArmdynError
 from armdyn.files import write_figure, write_whole
 from armdyn.html import document, heading, listing, paragraph, svg, table
-from armdyn.reproduce.case import FAILS, Case
+from reproductions.case import FAILS, Case
 
 HEADS = ("what", "source", "armdyn", "verdict", "why")
 MARK = "<!-- Below this line the page is printed by `armdyn reproduce all --page`. -->"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from armdyn.reproduce import (
+from reproductions import (
     kapadia_estimates,
     kapadia_lms,
     kapadia_model,
@@ -10,7 +10,7 @@ from armdyn.reproduce import (
     kapadia_sarcos,
     kapadia_torques,
 )
-from armdyn.reproduce.case import Case, Tell
+from reproductions.case import Case, Tell
 
 
 def reproduce(quick: bool, seed: int, tell: Tell) -> Case:

@@ -15,11 +15,11 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.textbook import planar2
 from armdyn.report.modes import plot_modes
-from armdyn.reproduce import eindhoven_study as study
-from armdyn.reproduce.case import Case, Picture, Row, Table, Tell, call_time, check, claim, differs, panels, show, trial
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.trajectory.point_to_point import point_to_point
+from reproductions import eindhoven_study as study
+from reproductions.case import Case, Picture, Row, Table, Tell, call_time, check, claim, differs, panels, show, trial
 
 BANDWIDTH_HZ = 2.0  # Hz
 RATES_HZ = (60.0, 1000.0)

@@ -22,11 +22,11 @@ from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma560 import puma560
 from armdyn.model.library.textbook import planar2, stanford
-from armdyn.reproduce.case import Case, Picture, Row, Tell, check, claim, panels
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.rotation import compose, from_zyz, rotation_x, rotation_y, rotation_z, skew, to_zyz
+from reproductions.case import Case, Picture, Row, Tell, check, claim, panels
 
 ROUND_OFF = 1e-12
 KP, KD = 100.0, 12.0  # roots of s² + 12 s + 100: -6 ± 8 i

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.significance import Significance, sensitivities
-from armdyn.reproduce import kapadia_data as puma
-from armdyn.reproduce import kapadia_tables as thesis
-from armdyn.reproduce.case import Row, Table, Tell, claim, rms, show, tendency
+from reproductions import kapadia_data as puma
+from reproductions import kapadia_tables as thesis
+from reproductions.case import Row, Table, Tell, claim, rms, show, tendency
 
 TRAJECTORIES = 10  # of the thesis
 DRAWS, FEWER_DRAWS = 10, 5  # of the noise

@@ -15,10 +15,10 @@ from armdyn.identification.estimators.data import Data, Estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.model.arm import Arm
 from armdyn.model.library.sarcos import sarcos
-from armdyn.reproduce.case import Picture, Row, Table, check, claim, differs, panels
-from armdyn.reproduce.kapadia_tables import GRAVITY, TORQUE_ERRORS
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.simulate import simulate
+from reproductions.case import Picture, Row, Table, check, claim, differs, panels
+from reproductions.kapadia_tables import GRAVITY, TORQUE_ERRORS
 
 POSES = 200
 STEPPED_JOINTS = 4  # joints 1 to 4, as in figures 7.13 and 7.14

@@ -12,10 +12,10 @@ from armdyn.dynamics.base.rules import base_counts, mayeda_count
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
-from armdyn.reproduce.case import Picture, Row, Table, check, differs, panels, show
-from armdyn.reproduce.kapadia_tables import INERTIAL, STANDARD
 from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.graph import graph_of
+from reproductions.case import Picture, Row, Table, check, differs, panels, show
+from reproductions.kapadia_tables import INERTIAL, STANDARD
 
 # Values of Table 7.1 that follow from Armstrong's link data within this part; the others cannot (see the rows).
 CLOSE_RATIO = 0.06

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from armdyn.identification.estimators.data import Data
-from armdyn.reproduce.kapadia_data import DIRECT, Setting, direct, geared_puma, motions, track
-from armdyn.reproduce.kapadia_estimates import TARGET, analyse, calibrate, rms
-from armdyn.reproduce.kapadia_lms import evolve
-from armdyn.reproduce.kapadia_model import IMPOSSIBLE, appendix_regressor, standard_values
-from armdyn.reproduce.kapadia_motion import descend, excitation_problem, first_accelerations
-from armdyn.reproduce.kapadia_tables import ALL, EIGHT, ELIMINATION, INERTIAL, STANDARD
+from reproductions.kapadia_data import DIRECT, Setting, direct, geared_puma, motions, track
+from reproductions.kapadia_estimates import TARGET, analyse, calibrate, rms
+from reproductions.kapadia_lms import evolve
+from reproductions.kapadia_model import IMPOSSIBLE, appendix_regressor, standard_values
+from reproductions.kapadia_motion import descend, excitation_problem, first_accelerations
+from reproductions.kapadia_tables import ALL, EIGHT, ELIMINATION, INERTIAL, STANDARD
 
 
 @pytest.fixture(scope="module")

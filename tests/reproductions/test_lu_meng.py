@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from armdyn.reproduce.lu_meng import planar_regressor
-from armdyn.reproduce.lu_meng_study import (
+from reproductions.lu_meng import planar_regressor
+from reproductions.lu_meng_study import (
     CRAIG,
     MODIFIED,
     TIMES,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from armdyn.reproduce import kapadia_estimates, kapadia_motion
-from armdyn.reproduce.case import tendency
+from reproductions import kapadia_estimates, kapadia_motion
+from reproductions.case import tendency
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ from functools import cache
 
 import pytest
 
-from armdyn.reproduce.case import Case
-from armdyn.reproduce.cases import reproduce
+from reproductions.case import Case
+from reproductions.cases import reproduce
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,9 @@ from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.regressor16 import parameter_names16, regressor16, ten_from_sixteen
 from armdyn.dynamics.regressors.split import unknown_parameters, unknown_payload
 from armdyn.model.library.lu_meng import lu_meng2, lu_meng4
-from armdyn.reproduce import lu_meng_study as study
-from armdyn.reproduce.case import Case, Picture, Row, Tell, attainable, check, claim, panels, show
 from armdyn.simulation.result import SimulationResult
+from reproductions import lu_meng_study as study
+from reproductions.case import Case, Picture, Row, Tell, attainable, check, claim, panels, show
 
 ASSUMED = (
     "Lengths of the PUMA 560; link 4's mass 0.2 m off axis 4 (on the axis the mass matrix would be singular).",

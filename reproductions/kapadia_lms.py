@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.online import lms_update, most_stable_mode
-from armdyn.reproduce.case import Row, Table, Tell, claim, rms, show
-from armdyn.reproduce.kapadia_data import Recorded, Setting, join_records, motions, track
-from armdyn.reproduce.kapadia_estimates import TRAJECTORIES, Estimates, standard
-from armdyn.reproduce.kapadia_motion import improve
-from armdyn.reproduce.kapadia_tables import ALL, CONVERGENT, EIGHT, ELEVEN, INERTIAL, LMS, STANDARD
+from reproductions.case import Row, Table, Tell, claim, rms, show
+from reproductions.kapadia_data import Recorded, Setting, join_records, motions, track
+from reproductions.kapadia_estimates import TRAJECTORIES, Estimates, standard
+from reproductions.kapadia_motion import improve
+from reproductions.kapadia_tables import ALL, CONVERGENT, EIGHT, ELEVEN, INERTIAL, LMS, STANDARD
 
 STEP_RATIO = 0.1  # of LMS, as part of the largest stable one
 CONVERGED_CHANGE, MOST_PASSES = 0.002, 400  # converged: a pass changes the estimate by this part; passes at most
