@@ -71,8 +71,8 @@ def with_friction(arm: Arm, tau: Symbol, friction: Symbol, q: Symbol, qd: Symbol
     """Torques of links and drives with `law_friction` added: the solution of total = tau + law_friction(total)."""
     rest = shaft_torques(arm, tau + law_friction(arm, friction, q, qd, ref, ca.SX.zeros(q.shape[0])))
     speeds = ca.vertsplit(at_drives(arm, ref.qd))
-    own = friction[list(arm.coordinate_indices), FRICTION_NAMES.index("load")]
-    load = own * ca.vertcat(*(direction(v, FRICTION_WIDTH) for v in speeds))
+    load_factor = friction[list(arm.coordinate_indices), FRICTION_NAMES.index("load")]
+    load = load_factor * ca.vertcat(*(direction(v, FRICTION_WIDTH) for v in speeds))
     return drive_torques(arm, rest / (1 - load * ca.sign(rest)))  # |load| < 1 keeps the sign
 
 

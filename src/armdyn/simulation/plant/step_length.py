@@ -84,11 +84,11 @@ def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
     drive = plant.own_drive
     if plant.servo is not None:
         stiffness, damping, _ = np.moveaxis(plant.servo.rows(plant.arm.n), -2, 0)
-        own = np.zeros((*stiffness.shape[:-1], plant.arm.n_joints, len(DRIVE_NAMES)))
+        servo_drive = np.zeros((*stiffness.shape[:-1], plant.arm.n_joints, len(DRIVE_NAMES)))
         columns = [DRIVE_NAMES.index(name) for name in ("damping", "stiffness")]
         for column, values in zip(columns, (damping, stiffness), strict=True):
-            own[..., list(plant.arm.coordinate_indices), column] = values
-        drive = drive + own
+            servo_drive[..., list(plant.arm.coordinate_indices), column] = values
+        drive = drive + servo_drive
     drive = drive.reshape(-1, *drive.shape[-2:])
     runs = max(len(theta), len(friction), len(drive))
     chosen = np.unique(np.linspace(0, runs - 1, RUNS_LOOKED_AT).astype(int))
