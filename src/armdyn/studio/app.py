@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from viser import ClientHandle, ViserServer
 
 BRAND_COLOR = (38, 98, 168)
-RIGHT_PANEL_PX = 400  # width
+RIGHT_PANEL_PX = 430  # width, for all tabs in a row
 # On phones viser lays all panels into a sheet over the lower right of the picture. Here the sheet is as wide as the
 # page and the picture ends where it begins, unless it is folded away.
 PHONE = Path(__file__).with_name("phone.css")

@@ -73,6 +73,7 @@ class CalibratePanel:
         result = calibrate(self.page.state.now.described, self.poses)
         result.judge(lambda share: report(0.1 + 0.9 * share, "Measuring the error at poses that are left out ..."))
         self.show(result)
+        self.job.status.content = ""
 
     def show(self, result: Calibration) -> None:
         """Show a calibration: its verdict, arrows and poses."""
