@@ -30,7 +30,7 @@ from armdyn.calibration.check import PosesCheck
 from armdyn.calibration.fit import EvidenceFit
 from armdyn.calibration.held_out import models, pose_distances, refit
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.unknowns import Unknowns, free_entries
+from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
 from armdyn.model.arm import Arm
 from armdyn.spatial.transform import inverse
 
@@ -51,8 +51,8 @@ def sets() -> dict[str, Set]:
     return known
 
 
-def unknowns_of(arm: Arm, poses: Poses, geometry: bool | str = True, gravity: bool = True) -> Unknowns:
-    return Unknowns(arm, poses, free_entries(arm, geometry), gravity)
+def unknowns_of(arm: Arm, poses: Poses, geometry: bool | str = True, gravity: bool = True) -> CalibrationUnknowns:
+    return CalibrationUnknowns(arm, poses, free_entries(arm, geometry), gravity)
 
 
 def distances(fit: EvidenceFit, poses: Poses) -> NDArray:
@@ -60,7 +60,7 @@ def distances(fit: EvidenceFit, poses: Poses) -> NDArray:
     return 1e3 * pose_distances(fit.unknowns.of(poses), fit)[:, 0]
 
 
-def flat_least_squares(unknowns: Unknowns) -> EvidenceFit:
+def flat_least_squares(unknowns: CalibrationUnknowns) -> EvidenceFit:
     """All frames by Gauss-Newton steps: no prior to speak of, no weights."""
     fit = refit(replace(unknowns, free=free_entries(unknowns.arm, False), gravity=False))
     unknowns = replace(unknowns, gravity=False)
@@ -75,7 +75,7 @@ def flat_least_squares(unknowns: Unknowns) -> EvidenceFit:
     return replace(fit, unknowns=unknowns, state=state)
 
 
-FITS: dict[str, Callable[[Unknowns], EvidenceFit]] = {
+FITS: dict[str, Callable[[CalibrationUnknowns], EvidenceFit]] = {
     "base and tool": lambda u: refit(models(u)["base_and_tool"]),
     "zeros": lambda u: refit(models(u)["offsets"]),
     "flat LS": flat_least_squares,

@@ -78,11 +78,11 @@ def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
 def test_gravity_from_poses_has_a_page(tmp_path):
     from armdyn.identification.gravity_poses import fit_poses
     from armdyn.identification.motion.track import Filters
-    from armdyn.identification.poses import Poses
+    from armdyn.identification.poses import HeldPoses
 
     arm = armdyn.arms.planar2()
     q = np.random.default_rng(0).uniform(-1, 1, (20, 2))
-    poses = Poses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5)
+    poses = HeldPoses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5)
     fit = fit_poses(arm, poses, (), None, Filters(5.0, None, "butterworth"))
     assert "poses held still" in armdyn.report(fit, tmp_path / "a.html").read_text()
 

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats
 from armdyn.calibration.check import explain_misfit
 from armdyn.calibration.fit import INTERPRETED_POSES, fit_evidence
-from armdyn.calibration.poses import Poses
+from armdyn.calibration.poses import STILL, Poses
 from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.result import Calibration
 from armdyn.calibration.start import spread
-from armdyn.calibration.unknowns import Unknowns, free_entries
+from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.model.arm import Arm, require_arm
 from armdyn.spatial.transform import check_transform
@@ -67,7 +67,7 @@ def calibrate(
         raise ArmdynError(f"calibrate: expected geometry True, False or 'offsets', got {quote(geometry)}")
     measured = poses if isinstance(poses, Poses) else read_poses(poses, arm)
     measured.require(arm)
-    unknowns = Unknowns(
+    unknowns = CalibrationUnknowns(
         arm,
         measured,
         free_entries(arm, geometry),
@@ -103,7 +103,7 @@ def _known_tool(tool: ArrayLike, poses: Poses) -> NDArray:
     return markers
 
 
-def _require_enough(unknowns: Unknowns) -> None:
+def _require_enough(unknowns: CalibrationUnknowns) -> None:
     poses = unknowns.poses
     measured = 6 * len(poses) if poses.points is None else int(np.isfinite(poses.points).sum())
     if len(poses) < MIN_POSES or measured <= unknowns.n_flat:
@@ -114,6 +114,3 @@ def _require_enough(unknowns: Unknowns) -> None:
     travel = np.ptp(poses.q, axis=0)
     if not (travel > STILL).any():
         raise DataError(f"{poses.name}: no joint moves; measure poses in which every joint moves")
-
-
-STILL = 1e-3  # rad or m: a joint that stays within did not move

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.read_poses import read_poses
+from armdyn.calibration.read_poses import LENGTHS, read_poses
 from armdyn.calibration.sisters import sister_arms
 from armdyn.calibration.start import Start, as_points, linear_start, spread
 from armdyn.kinematics.forward import forward_kinematics
@@ -25,8 +25,7 @@ from armdyn.trace.backend import interpreting
 
 TRIED_POSES = 60  # as many as tell hypotheses apart
 MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
-MAX_MISTAKES = 3
-UNITS = {"millimetres": 1e-3, "centimetres": 1e-2, "inches": 0.0254}
+UNITS = {name: LENGTHS[unit] for name, unit in (("millimetres", "mm"), ("centimetres", "cm"), ("inches", "in"))}
 
 
 class PoseMistake(NamedTuple):
@@ -102,7 +101,7 @@ def check_poses(arm: Arm, poses: Poses | str | os.PathLike[str], *, sisters: boo
     few = _sample(measured)
     first = rms = _start(arm, few).rms
     mistakes: list[PoseMistake] = []
-    while len(mistakes) < MAX_MISTAKES:
+    while True:
         best, best_rms = None, MENDED_SHARE * rms
         for mistake in _hypotheses(arm, few):
             tried = _start(arm, mistake.mend(few)).rms

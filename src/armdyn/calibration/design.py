@@ -11,7 +11,7 @@ from armdyn.arrays import finite_array
 from armdyn.calibration.calibrate import MIN_POSES
 from armdyn.calibration.fit import TYPICAL
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.unknowns import GROUPS, State, Unknowns, free_entries
+from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, free_entries
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
@@ -24,8 +24,6 @@ from armdyn.trajectory.excitation.protection import obstacles_of
 
 N_CANDIDATES = 400  # random poses to choose from; twice as many lower the expected variance by some per cent
 CLEARANCE_M = 0.02  # m: links stay so far apart, for the arm as described is not the arm as it is
-UNKNOWN_SIZE = 1.0  # m, rad: deviation of base and tool before anything is measured
-MAX_SWEEPS = 10  # exchanges of all poses; three settle
 
 
 def calibration_poses(
@@ -85,15 +83,16 @@ def _free_poses(arm: Arm, count: int, obstacles: Any, seed: int) -> NDArray:
 def _information(arm: Arm, q: NDArray) -> tuple[NDArray, NDArray]:
     """Rows (N, 6, p) of every pose for the numbers in their typical sizes, in units of the noise, and their precision.
 
-    What the model lacks is about as large as errors of frames: their typical size is the noise.
+    Base and tool are known to 1 m and 1 rad. What the model lacks is about as large as errors of frames: their
+    typical size is the noise.
     """
     with interpreting():
         tips = np.asarray(forward_kinematics(arm, q))
-        unknowns = Unknowns(arm, Poses(q, poses=tips), free_entries(arm, True), gravity=True)
+        unknowns = CalibrationUnknowns(arm, Poses(q, poses=tips), free_entries(arm, True), gravity=True)
         zeros = np.zeros((arm.n, 6)), np.zeros(len(unknowns.functions.joints))
-        J = unknowns.jacobian(State(np.eye(4), np.eye(4), *zeros))
+        J = unknowns.jacobian(CalibrationState(np.eye(4), np.eye(4), *zeros))
     typical = np.array([TYPICAL[GROUPS[g]] for g in unknowns.groups])
-    return J / TYPICAL["translation"], np.concatenate([np.full(unknowns.n_flat, UNKNOWN_SIZE), typical]) ** -2.0
+    return J / TYPICAL["translation"], np.concatenate([np.ones(unknowns.n_flat), typical]) ** -2.0
 
 
 def _least_variance(J: NDArray, precision: NDArray, k: int) -> NDArray:
@@ -113,7 +112,7 @@ def _least_variance(J: NDArray, precision: NDArray, k: int) -> NDArray:
     for _ in range(k):
         chosen.append(best_addition())
         information = information + J[chosen[-1]].T @ J[chosen[-1]]
-    for _ in range(MAX_SWEEPS):
+    for _ in range(k):  # three settle
         before = set(chosen)
         for old in list(chosen):
             chosen.remove(old)

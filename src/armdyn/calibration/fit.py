@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.calibration.start import POSE_ARM_M
-from armdyn.calibration.unknowns import GROUPS, State, Unknowns
+from armdyn.calibration.unknowns import GROUPS, ROUND_OFF, CalibrationState, CalibrationUnknowns
 from armdyn.errors import DataError
 from armdyn.spatial.rotation import skew
 
@@ -23,8 +23,6 @@ PRIOR_SAMPLES = 4.0
 FLAT = 1e-12  # share of their information by which steps of base and tool are damped: for what no pose shows, as the
 # height of a SCARA
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
-BODY_FREEDOM = 6  # numbers that a rigid body's points tell, however many they are
-SAME_PLACE = 1e-6  # singular values below this share of the largest: the markers are on one line
 QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
 MAX_STEPS = 150
 INTERPRETED_POSES = 200  # up to so many one fit takes less time than compiling the formulas
@@ -35,8 +33,8 @@ SETTLED = 1e-2  # change of numbers in their standard deviations, and relative c
 class EvidenceFit:
     """One model fitted to poses."""
 
-    unknowns: Unknowns
-    state: State
+    unknowns: CalibrationUnknowns
+    state: CalibrationState
     deviations: NDArray  # (4,) of the groups
     noise: float  # m
     weights: NDArray  # (K,) of the poses, about 1; small for doubtful ones
@@ -49,7 +47,7 @@ class EvidenceFit:
     steps: int
 
 
-def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
+def fit_evidence(unknowns: CalibrationUnknowns, state: CalibrationState) -> EvidenceFit:
     """Fit from a start; `converged` says whether all has settled."""
     groups = unknowns.groups
     typical = np.array([TYPICAL[name] for name in GROUPS])
@@ -95,11 +93,13 @@ def fit_evidence(unknowns: Unknowns, state: State) -> EvidenceFit:
 
 
 def least_share(counts: NDArray) -> NDArray:
-    """Share (K,) of the coordinates of poses that are independent where points err as one rigid body."""
-    return np.minimum(1.0, BODY_FREEDOM / counts)
+    """Share (K,) of coordinates that are independent where points err as one rigid body, which six numbers tell."""
+    return np.minimum(1.0, 6 / counts)
 
 
-def _independent_share(unknowns: Unknowns, state: State, weights: NDArray, gamma: NDArray, counts: NDArray) -> NDArray:
+def _independent_share(
+    unknowns: CalibrationUnknowns, state: CalibrationState, weights: NDArray, gamma: NDArray, counts: NDArray
+) -> NDArray:
     """Share (K,) of coordinates that count as independent: all, if points err each for itself; less, if together.
 
     What the arm errs moves the points as one body, what the instrument errs moves them apart: the variance of all
@@ -113,7 +113,7 @@ def _independent_share(unknowns: Unknowns, state: State, weights: NDArray, gamma
     arms = state.tool - state.tool.mean(axis=0)
     motions = np.concatenate([np.tile(np.eye(3), (M, 1, 1)), skew(arms)], axis=2).reshape(3 * M, 6)
     U, s, _ = np.linalg.svd(motions, full_matrices=False)
-    body = U[:, s > SAME_PLACE * s[0]]
+    body = U[:, s > ROUND_OFF * s[0]]
     tips, _ = unknowns.predict(state)
     r = unknowns.residuals(state).reshape(len(tips), M, 3)[whole] @ tips[whole, :3, :3]
     r = r.reshape(-1, 3 * M) * np.sqrt(weights[whole])[:, None]
@@ -124,7 +124,9 @@ def _independent_share(unknowns: Unknowns, state: State, weights: NDArray, gamma
     return np.clip(mean / together, least, 1.0) if together > 0 else least
 
 
-def _with_turn_length(unknowns: Unknowns, state: State, weights: NDArray, noise: float) -> Unknowns:
+def _with_turn_length(
+    unknowns: CalibrationUnknowns, state: CalibrationState, weights: NDArray, noise: float
+) -> CalibrationUnknowns:
     """Where frames are measured: weigh turns against shifts as their residuals are."""
     if unknowns.poses.n_markers:
         return unknowns
@@ -155,11 +157,17 @@ def _invert(A: NDArray) -> NDArray:
 
 
 def _descend(
-    unknowns: Unknowns, state: State, step: NDArray, noise: float, precision: NDArray, freedom: NDArray, share: NDArray
-) -> tuple[State, float]:
+    unknowns: CalibrationUnknowns,
+    state: CalibrationState,
+    step: NDArray,
+    noise: float,
+    precision: NDArray,
+    freedom: NDArray,
+    share: NDArray,
+) -> tuple[CalibrationState, float]:
     """The state after as much of the step as makes it more probable, and how much that was."""
 
-    def cost(at: State) -> float:
+    def cost(at: CalibrationState) -> float:
         size = share * np.nansum(unknowns.residuals(at) ** 2, axis=1) / noise**2
         prior = np.sum(precision[unknowns.n_flat :] * unknowns.values(at) ** 2)
         return float(np.sum((STUDENT + freedom) * np.log1p(size / STUDENT)) + prior)

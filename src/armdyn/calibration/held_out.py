@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.calibration.fit import INTERPRETED_POSES, QUIET_M, EvidenceFit, fit_evidence
-from armdyn.calibration.unknowns import Unknowns, free_entries
+from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
 from armdyn.trace.backend import interpreting
 
 FOLDS = 5
@@ -54,7 +54,7 @@ class HeldOut(NamedTuple):
         return 0.0 if best is None else 1 - best.mean / self.base_and_tool.mean
 
 
-def models(unknowns: Unknowns) -> dict[str, Unknowns]:
+def models(unknowns: CalibrationUnknowns) -> dict[str, CalibrationUnknowns]:
     """The fitted model and the simpler ones beside it, by their names in `HeldOut`."""
     arm, free = unknowns.arm, unknowns.free
     simple = {"base_and_tool": replace(unknowns, free=free_entries(arm, False), gravity=False)}
@@ -65,7 +65,7 @@ def models(unknowns: Unknowns) -> dict[str, Unknowns]:
     return simple
 
 
-def refit(unknowns: Unknowns) -> EvidenceFit:
+def refit(unknowns: CalibrationUnknowns) -> EvidenceFit:
     """Fit numbers to their poses from the linear start."""
     return fit_evidence(unknowns, unknowns.start()[0])
 
@@ -77,7 +77,7 @@ def folds(count: int) -> list[tuple[NDArray, NDArray]]:
     return [(np.setdiff1d(order, test), test) for test in tests]
 
 
-def held_out_errors(unknowns: Unknowns, progress: Callable[[float], None] | None = None) -> HeldOut:
+def held_out_errors(unknowns: CalibrationUnknowns, progress: Callable[[float], None] | None = None) -> HeldOut:
     """Leave out one fold of the poses after the other, fit every model to the rest, and predict the fold."""
     variants, parts = models(unknowns), folds(len(unknowns.poses))
     errors: dict[str, list[NDArray]] = {name: [] for name in variants}
@@ -91,7 +91,7 @@ def held_out_errors(unknowns: Unknowns, progress: Callable[[float], None] | None
     return HeldOut(known["base_and_tool"], known.get("offsets"), known.get("full"), len(parts))
 
 
-def pose_distances(unknowns: Unknowns, fit: EvidenceFit) -> NDArray:
+def pose_distances(unknowns: CalibrationUnknowns, fit: EvidenceFit) -> NDArray:
     """Distance [m] and angle [rad] (N, 2) from every measured point or frame to its prediction."""
     r = unknowns.residuals(fit.state)
     if unknowns.poses.n_markers:
@@ -125,7 +125,7 @@ class PredictiveNoise(NamedTuple):
     turn: float  # of a measured frame [rad], else NaN
 
 
-def predictive_noise(unknowns: Unknowns) -> PredictiveNoise:
+def predictive_noise(unknowns: CalibrationUnknowns) -> PredictiveNoise:
     """Deviations with which 95 % intervals hold 95 % of what is left out, in folds.
 
     The noise of the fit itself is less: it weighs poses down that disagree, and those occur among new ones too.

@@ -112,3 +112,4 @@ def _poses(poses: ArrayLike, count: int, name: str) -> NDArray:
 
 
 ROTATION_TOLERANCE = 1e-3  # matrices printed with four digits are rotations all the same
+STILL = 1e-3  # rad or m: a joint that stays within did not move; commands differ by more

@@ -28,8 +28,8 @@ from armdyn.calibration.held_out import (
     summary,
 )
 from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
-from armdyn.calibration.poses import Poses
-from armdyn.calibration.unknowns import GROUPS, State, Unknowns, zero_columns
+from armdyn.calibration.poses import STILL, Poses
+from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, zero_columns
 from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
@@ -191,7 +191,7 @@ class Calibration(Reported, Frozen):
         return summary(pose_distances(self.fit.unknowns, self.fit))
 
     @cached_property
-    def written(self) -> State:
+    def written(self) -> CalibrationState:
         """Numbers that the verdict allows to be written: of the fitted model, of zeros alone, or of base and tool."""
         if self.verdict is CalibrationVerdict.CALIBRATED:
             return self.fit.state
@@ -272,7 +272,7 @@ class Calibration(Reported, Frozen):
             C = C + np.diag(np.repeat([self.noise**2, turn**2], 3))
         return C.reshape(*batch, 6, 6)
 
-    def _at(self, q: ArrayLike) -> tuple[Unknowns, tuple[int, ...]]:
+    def _at(self, q: ArrayLike) -> tuple[CalibrationUnknowns, tuple[int, ...]]:
         """The fitted numbers at other joint positions, and the leading axes of these."""
         q = finite_array(q, (self.nominal.n,), "calibration: q")
         rows = q.reshape(-1, self.nominal.n)
@@ -319,6 +319,5 @@ class Calibration(Reported, Frozen):
         return f"<Calibration of '{self.nominal.name}': {len(self.poses)} poses, fitted to {1e3 * errors.mean:.3g} mm>"
 
 
-STILL = 1e-3  # rad or m: a joint that stays within did not move
 LARGE_LENGTHS = 1.5e-3  # m: deviation of frames; industrial arms have a fifth of it
 COLLINEAR_SHARE = 0.02  # width over length of the markers' arrangement

@@ -18,10 +18,10 @@ from armdyn.spatial.rotation import from_axis_angle, skew, to_axis_angle
 
 GROUPS = ("translation", "rotation", "offset", "gravity")
 POOL = 200  # random poses over which functions of gravity are told apart: many times their number
-SAME_FUNCTION = 1e-6  # singular values below this share of the largest are round-off
+ROUND_OFF = 1e-6  # singular values below this share of the largest are round-off
 
 
-class State(NamedTuple):
+class CalibrationState(NamedTuple):
     """Values of the numbers sought."""
 
     base: NDArray  # (4, 4) the arm's base in the instrument's frame
@@ -53,14 +53,14 @@ def deflection_functions(arm: Arm) -> Deflections:
     joints, rows = [], []
     for i in range(arm.n):
         _, s, Vt = np.linalg.svd(Y[:, i], full_matrices=False)
-        keep = s > SAME_FUNCTION * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(POOL)
+        keep = s > ROUND_OFF * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(POOL)
         joints += [i] * int(keep.sum())
         rows += list(Vt[keep])
     return Deflections(np.array(joints, int), np.array(rows).reshape(-1, 4 * arm.n))
 
 
 @dataclass(frozen=True, eq=False)
-class Unknowns:
+class CalibrationUnknowns:
     """Which numbers are free: base and tool always (unless given), then entries of geometry and gravity."""
 
     arm: Arm
@@ -100,20 +100,20 @@ class Unknowns:
         kinds[~turns, 5] = 1
         return np.concatenate([kinds[self.free], np.full(len(self.functions.joints), 3)])
 
-    def start(self) -> tuple[State, Start]:
+    def start(self) -> tuple[CalibrationState, Start]:
         """Base and tool of the arm as described, from linear equations; what is known replaces them."""
         tips = np.asarray(forward_kinematics(self.arm, self.poses.q))
         solution = linear_start(tips, as_points(self.poses))
         tool = solution.markers if self.poses.n_markers else tool_of(solution.markers)
         base = solution.base if self.base is None else self.base
         zero = np.zeros((self.arm.n, 6)), np.zeros(len(self.functions.joints))
-        return State(base, tool if self.tool is None else self.tool, *zero), solution
+        return CalibrationState(base, tool if self.tool is None else self.tool, *zero), solution
 
-    def values(self, state: State) -> NDArray:
+    def values(self, state: CalibrationState) -> NDArray:
         """The numbers with a prior (p,)."""
         return np.concatenate([state.geometry[self.free], state.gravity])
 
-    def moved(self, state: State, step: NDArray) -> State:
+    def moved(self, state: CalibrationState, step: NDArray) -> CalibrationState:
         """Return the state after a step (n_flat + p,)."""
         base, tool, geometry = np.array(state.base), np.array(state.tool), np.array(state.geometry)
         a, b = self.n_base, self.n_flat
@@ -127,13 +127,13 @@ class Unknowns:
             tool[:3, :3] = tool[:3, :3] @ _turn(step[a + 3 : b])
         count = int(self.free.sum())
         geometry[self.free] += step[b : b + count]
-        return State(base, tool, geometry, state.gravity + step[b + count :])
+        return CalibrationState(base, tool, geometry, state.gravity + step[b + count :])
 
-    def of(self, poses: Poses) -> Unknowns:
+    def of(self, poses: Poses) -> CalibrationUnknowns:
         """Return the same numbers for other poses."""
         return replace(self, poses=poses)
 
-    def positions(self, state: State) -> NDArray:
+    def positions(self, state: CalibrationState) -> NDArray:
         """Joint positions (K, n) as they are: deflected."""
         q, functions = self.poses.q, self.functions
         if not len(functions.joints):
@@ -143,12 +143,12 @@ class Unknowns:
         np.add.at(d.T, functions.joints, (Y * state.gravity).T)
         return q + d
 
-    def _gravity_columns(self, state: State) -> NDArray:
+    def _gravity_columns(self, state: CalibrationState) -> NDArray:
         """Deflections (K, r) per unit of the coefficients."""
         Y = np.asarray(deflection_regressor(self.arm, self.poses.q, geometry=state.geometry))
         return np.einsum("krc,rc->kr", Y[:, self.functions.joints], self.functions.rows)
 
-    def predict(self, state: State) -> tuple[NDArray, NDArray]:
+    def predict(self, state: CalibrationState) -> tuple[NDArray, NDArray]:
         """Tips in the instrument's frame (K, 4, 4), and the points (K, M, 3) or frames (K, 4, 4) to compare."""
         tips = state.base @ calibrated_kinematics(
             self.arm, self.positions(state), geometry=state.geometry, deflection=self._rigid
@@ -161,7 +161,7 @@ class Unknowns:
     def _rigid(self) -> NDArray:
         return np.zeros((self.arm.n, 4 * self.arm.n))
 
-    def residuals(self, state: State) -> NDArray:
+    def residuals(self, state: CalibrationState) -> NDArray:
         """Measured less predicted (K, D): coordinates, or shift and scaled turn of a frame; NaN where not seen."""
         measured = self.predict(state)[1]
         if self.poses.points is not None:
@@ -171,7 +171,7 @@ class Unknowns:
         axis, angle = to_axis_angle(T[:, :3, :3] @ np.swapaxes(measured[:, :3, :3], 1, 2))
         return np.concatenate([shift, self.turn_length * axis * angle[:, None]], axis=1)
 
-    def tip_jacobian(self, state: State) -> NDArray:
+    def tip_jacobian(self, state: CalibrationState) -> NDArray:
         """Velocity (K, 6, n_flat + p) of the tip per unit of every number, [linear; angular], instrument's axes."""
         functions, b = self.functions, self.n_flat
         q = self.positions(state)
@@ -190,7 +190,7 @@ class Unknowns:
             out[:, :, b + count :] = along * self._gravity_columns(state)[:, None]
         return out
 
-    def jacobian(self, state: State) -> NDArray:
+    def jacobian(self, state: CalibrationState) -> NDArray:
         """Change of the prediction (K, D, n_flat + p) per unit of every number."""
         tips, predicted = self.predict(state)
         J, a, b = self.tip_jacobian(state), self.n_base, self.n_flat

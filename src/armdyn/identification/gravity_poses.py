@@ -23,7 +23,7 @@ from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
 from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.motion.track import Filters
-from armdyn.identification.poses import Poses
+from armdyn.identification.poses import HeldPoses
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
@@ -38,7 +38,7 @@ STRENGTHS = np.concatenate([[0.0], 10.0 ** np.arange(-2, 6.1, 0.5)])
 
 def fit_poses(
     arm: Arm,
-    poses: Poses,
+    poses: HeldPoses,
     checks: tuple[DataCheck, ...],
     strength: float | None,
     filters: Filters,
@@ -93,7 +93,7 @@ def fit_poses(
     )
 
 
-def _equations(base: BaseParameters, poses: Poses) -> Data:
+def _equations(base: BaseParameters, poses: HeldPoses) -> Data:
     n, count = base.source.n, len(poses.t)
     offsets = np.broadcast_to(np.eye(n), (count, n, n))
     known = spring_torque(base.source, poses.q)

@@ -20,7 +20,7 @@ SETTLING_SECONDS = 0.2  # s at either end of a rest, in which the arm may still 
 REST_SHARE = 0.25  # of the time at rest, from which on a log is one of poses
 
 
-class Poses(NamedTuple):
+class HeldPoses(NamedTuple):
     """Averages over rests."""
 
     t: NDArray  # (P,) middle of each rest, from the start of the first log on [s]
@@ -29,7 +29,7 @@ class Poses(NamedTuple):
     share: float  # of the logs' time at rest
 
 
-def held_poses(logs: Iterable[Log]) -> Poses | None:
+def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
     """The poses of logs in which the arm mostly rests; None where it mostly moves."""
     found: list[tuple[float, NDArray, NDArray]] = []
     elapsed, resting, total = 0.0, 0.0, 0.0
@@ -47,7 +47,7 @@ def held_poses(logs: Iterable[Log]) -> Poses | None:
     if len(found) < FEWEST_POSES or resting < REST_SHARE * total:
         return None
     t, q, tau = (np.array(column) for column in zip(*found, strict=True))
-    return Poses(t, q, tau, resting / total)
+    return HeldPoses(t, q, tau, resting / total)
 
 
 def _rests(s: Stretch) -> list[slice]:

@@ -9,7 +9,7 @@ import numpy as np
 from armdyn import html
 from armdyn.calibration.arrows import residual_arrows
 from armdyn.calibration.held_out import CalibrationVerdict
-from armdyn.calibration.result import Calibration
+from armdyn.calibration.result import DETERMINED_SHARE, Calibration
 from armdyn.calibration.unknowns import zero_columns
 
 MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
@@ -130,7 +130,7 @@ def frame_headings() -> tuple[str, ...]:
 
 def frame_rows(found: Calibration) -> list[tuple[str, ...]]:
     """Errors of joint frames; a number that the measurements do not determine has a question mark."""
-    open_ = found.determined < 0.5
+    open_ = found.determined < DETERMINED_SHARE
     return [
         (name, *(f"{_milli(x)}{'?' * bool(lost)}" for x, lost in zip(row, unsure, strict=True)))
         for name, row, unsure in zip(found.nominal.joint_names, found.geometry, open_, strict=True)

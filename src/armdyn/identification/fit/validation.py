@@ -26,7 +26,7 @@ from armdyn.identification.motion.track import (
     all_tracks,
     track,
 )
-from armdyn.identification.poses import Poses, held_poses
+from armdyn.identification.poses import HeldPoses, held_poses
 from armdyn.model.arm import Arm
 
 STILL_SPEED_SHARE = 0.005  # of a joint's largest speed below which it may be standing still
@@ -108,7 +108,7 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
 
 
-def compare_poses(arm: Arm, poses: Poses) -> Validation:
+def compare_poses(arm: Arm, poses: HeldPoses) -> Validation:
     """Measured against gravity torque (and offset) at poses; `rmse` are the standard deviations per joint."""
     model = gravity_torque(arm, poses.q) + spring_torque(arm, poses.q) + offset_torque(arm)
     error = poses.tau - model
