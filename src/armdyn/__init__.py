@@ -14,7 +14,7 @@ __version__ = "0.2.0"
 export(
     __name__,
     {
-        "model": "Arm diagnose load",
+        "model": "Arm diagnose Drive Friction Joint Limits Link load",
         "kinematics": "forward_kinematics inverse_kinematics jacobian link_poses",
         "dynamics": (
             "adaptive_regressor base_parameters coriolis_matrix forward_dynamics friction_torque "

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import armdyn
 from armdyn import Arm, Inertia, Joint, Link
 from armdyn.errors import MissingInertiaError, ModelError
 from armdyn.model.joint import Limits
@@ -198,3 +199,10 @@ def test_right_angles_are_exact_in_segments():
     (segment,) = arm.segments
     assert set(np.unique(segment.R_after)) == {-1.0, 0.0, 1.0}
     np.testing.assert_array_equal(segment.p_after, (-0.4, 0.0, 0.0))
+
+
+def test_masses_and_centres_of_links() -> None:
+    arm = armdyn.arms.ur5()
+    assert arm.links[1].mass == arm.links[1].inertia.mass
+    np.testing.assert_array_equal(arm.links[1].com, arm.links[1].inertia.com)
+    assert arm.mass == pytest.approx(sum(link.mass for link in arm.links))

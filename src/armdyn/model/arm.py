@@ -58,6 +58,16 @@ class Link(Frozen):
         if not isinstance(self.inertia, Inertia):
             raise ModelError(f"link '{self.name}': expected an Inertia, got {quote(self.inertia)}")
 
+    @property
+    def mass(self) -> float:
+        """Mass [kg]; NaN if unknown."""
+        return float(self.inertia.mass)
+
+    @property
+    def com(self) -> NDArray:
+        """Centre of mass (3,) in the link's frame [m]."""
+        return self.inertia.com
+
 
 class Segment(NamedTuple):
     """One joint as the formulas see it: `before @ motion(z, q) @ after`, axis always z, constants exact."""
@@ -175,6 +185,11 @@ class Arm(Named, Frozen):
     def joint_names(self) -> tuple[str, ...]:
         """Names of the joints, from the base."""
         return tuple(joint.name for joint in self.joints)
+
+    @property
+    def mass(self) -> float:
+        """Mass of all links [kg]; NaN if one is unknown."""
+        return float(sum(link.mass for link in self.links))
 
     @property
     def coordinate_names(self) -> tuple[str, ...]:

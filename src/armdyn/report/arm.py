@@ -15,7 +15,7 @@ from armdyn.numerals import number, vector
 
 def heading(arm: Arm) -> str:
     """Its name, joints, ends and mass in one line."""
-    mass = float(sum(link.inertia.mass for link in arm.links))
+    mass = arm.mass
     weight = f"{number(mass)} kg" if math.isfinite(mass) else "mass unknown"
     if not arm.is_chain:
         return f"{arm.name}: {arm.kind_of_mechanism}, {arm.n} coordinates, base {arm.base_name}, {weight}"

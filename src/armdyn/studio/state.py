@@ -148,9 +148,10 @@ class ArmState:
 
 
 def rest_posture(arm: Arm) -> NDArray:
-    """Return where the arm begins: zero where that is allowed, else the middle of the range."""
+    """Return where the arm begins: zero where that is well within the range, else its middle."""
     lower, upper = slider_range(arm)
-    return np.where((lower <= 0) & (upper >= 0), 0.0, (lower + upper) / 2)
+    margin = 0.1 * (upper - lower)
+    return np.where((lower + margin <= 0) & (upper - margin >= 0), 0.0, (lower + upper) / 2)
 
 
 def slider_range(arm: Arm) -> tuple[NDArray, NDArray]:

@@ -34,7 +34,7 @@ def summary(arm: Arm) -> dict[str, Any]:
         "base": arm.base_name,
         "tip": arm.tip_name,
         "gravity": arm.gravity,
-        "mass": float(sum(link.inertia.mass for link in arm.links)),
+        "mass": arm.mass,
         "joints": [_joint_data(joint) for joint in arm.joints],
         "links": [_link_data(link) for link in arm.links],
         "tool_pose": arm.tool_pose,
@@ -81,10 +81,12 @@ def _show_frames(arm: Arm) -> None:
     from armdyn.model.mechanism import Frame
 
     links = zip(arm.joints, arm.links, arm.parents, strict=True)
-    rows = [(link.name, _name(arm, parent), *_pose(_frame(joint))) for joint, link, parent in links]
+    rows = [
+        (link.name, _name(arm, parent), vector(joint.axis), *_pose(_frame(joint))) for joint, link, parent in links
+    ]
     frames = [Frame(arm.tip_name, _name(arm, arm.tip_index), arm.tool_pose), *arm.frames]
-    rows += [(frame.name, frame.link, *_pose(frame.pose)) for frame in frames]
-    columns = ("link", "on", "position [m] ", "roll pitch yaw [deg] ")
+    rows += [(frame.name, frame.link, "", *_pose(frame.pose)) for frame in frames]
+    columns = ("link", "on", "joint axis ", "position [m] ", "roll pitch yaw [deg] ")
     if arm.is_chain:
         title = "Frames at joint position zero, each in the one before; the last holds the tool"
         print_table(title, (columns[0], *columns[2:]), [(name, *pose) for name, _, *pose in rows])
