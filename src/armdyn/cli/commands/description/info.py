@@ -81,9 +81,7 @@ def _show_frames(arm: Arm) -> None:
     from armdyn.model.mechanism import Frame
 
     links = zip(arm.joints, arm.links, arm.parents, strict=True)
-    rows = [
-        (link.name, _name(arm, parent), vector(joint.axis), *_pose(_frame(joint))) for joint, link, parent in links
-    ]
+    rows = [(link.name, _name(arm, parent), vector(joint.axis), *_pose(_frame(joint))) for joint, link, parent in links]
     frames = [Frame(arm.tip_name, _name(arm, arm.tip_index), arm.tool_pose), *arm.frames]
     rows += [(frame.name, frame.link, "", *_pose(frame.pose)) for frame in frames]
     columns = ("link", "on", "joint axis ", "position [m] ", "roll pitch yaw [deg] ")
