@@ -19,6 +19,7 @@ from armdyn.calibration.start import spread
 from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.model.arm import Arm, require_arm
+from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform
 from armdyn.trace.backend import interpreting
 
@@ -108,8 +109,8 @@ def _require_enough(unknowns: CalibrationUnknowns) -> None:
     measured = 6 * len(poses) if poses.points is None else int(np.isfinite(poses.points).sum())
     if len(poses) < MIN_POSES or measured <= unknowns.n_flat:
         raise DataError(
-            f"{poses.name}: {len(poses)} poses do not determine base and tool; measure at least {MIN_POSES} poses, "
-            "better 30, in which every joint moves"
+            f"{poses.name}: {pluralize(len(poses), 'pose')} cannot determine base and tool; measure at least "
+            f"{MIN_POSES} poses, better 30, in which every joint moves"
         )
     travel = np.ptp(poses.q, axis=0)
     if not (travel > STILL).any():

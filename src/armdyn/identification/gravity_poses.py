@@ -25,6 +25,7 @@ from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import HeldPoses
 from armdyn.model.arm import Arm
+from armdyn.numerals import pluralize
 from armdyn.spatial import inertia as inertial
 
 UNKNOWN_SINGULAR_VALUE = (
@@ -84,7 +85,8 @@ def fit_poses(
             name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown and name not in silent
         ),
         notes=(
-            f"{len(poses.t)} poses held still ({poses.share:.0%} of the time); what moves between them is left out",
+            f"{pluralize(len(poses.t), 'pose')} held still ({poses.share:.0%} of the time); what moves between them is "
+            "left out",
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
         ),
         checks=checks,

@@ -11,6 +11,7 @@ from armdyn.calibration.arrows import residual_arrows
 from armdyn.calibration.held_out import CalibrationVerdict
 from armdyn.calibration.result import DETERMINED_SHARE, Calibration
 from armdyn.calibration.unknowns import zero_columns
+from armdyn.numerals import pluralize
 
 MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
 WRITTEN = {
@@ -37,7 +38,7 @@ def page(found: Calibration) -> str:
     """The page of a calibration."""
     notes = [*found.notes, *doubtful_text(found)]
     parts = [
-        html.heading(f"Calibration: {found.nominal.name}, {len(found.poses)} poses", 1),
+        html.heading(f"Calibration: {found.nominal.name}, {pluralize(len(found.poses), 'pose')}", 1),
         html.paragraph(gain_text(found), "big"),
         html.paragraph(verdict_text(found), KINDS.get(found.verdict, "small")),
         *(html.paragraph(note[0].upper() + note[1:] + ".", "warn") for note in notes),

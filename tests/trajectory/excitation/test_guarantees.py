@@ -96,7 +96,7 @@ def test_obstacles_and_pairs_are_named_one_by_one():
     assert seen.is_alarming == bool(seen.dropped) or not seen.holds
     assert ("panda_link2", "panda_link4") in found["self"].dropped
     assert ("panda_link2", "panda_link4") not in found["self"].pairs
-    assert found["self"].falls_short
+    assert not found["self"].falls_short  # nothing to do about shapes that always touch; `unchecked` names them
     assert not found["self"].is_alarming or not found["self"].holds
 
 

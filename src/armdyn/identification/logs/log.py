@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
 from armdyn.names import Named
+from armdyn.numerals import pluralize
 from armdyn.presentation import draw_figure, present
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Log(Named, Record):
     def extent(self) -> str:
         """How much it holds, in words."""
         if self.still:
-            return f"{len(self)} poses of {self.n} joints"
+            return f"{pluralize(len(self), 'pose')} of {pluralize(self.n, 'joint')}"
         return f"{len(self)} samples of {self.n} joints, {self.duration:.1f} s at {1 / self.dt:.0f} Hz"
 
     def __repr__(self) -> str:
@@ -184,8 +185,8 @@ class Log(Named, Record):
         """The samples between gaps, in runs of at most about `most`."""
         if self.still:
             raise DataError(
-                f"{self.name}: expected a motion, got a table of {len(self)} poses, which tells of gravity alone; "
-                "use terms='gravity'"
+                f"{self.name}: expected a motion, got a table of {pluralize(len(self), 'pose')}, which tells of "
+                "gravity alone; use terms='gravity'"
             )
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
         runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST_SAMPLES]
