@@ -26,8 +26,8 @@ OPTION = re.compile(r"(^| )--[a-z]{3,}")
 WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
 
 PENDING = {
-    "name": "dynamics model cli report identification",
-    "docstring": "dynamics model calibration cli report identification",
+    "name": "dynamics model identification",
+    "docstring": "dynamics model calibration identification",
     "option": "trajectory identification model study studio .",
     "class": """
         Belief Bodies Chain Data Estimate Finding Gains Motion Poses Reach Rule Source

@@ -15,7 +15,7 @@ from armdyn.cli.interrupts import watching
 from armdyn.cli.long_work import progress_bar
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
-    with watching(), progress_bar(kept="nothing is kept", patience={patience}) as tell:
+    with watching(), progress_bar(outcome="nothing is kept", patience={patience}) as tell:
         tell(0.0, "being stubborn")
         threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         {work}
@@ -94,9 +94,9 @@ def test_a_command_ends_in_time(work, code, said):
 def test_there_is_a_watch_to_ask_outside_of_commands():
     from armdyn.cli.interrupts import watch, watching
 
-    watch().said = "nobody asks"
-    assert watch().said == "interrupted"
+    watch().message = "nobody asks"
+    assert watch().message == "interrupted"
     with watching():
-        watch().said = "asked"
-        assert watch().said == "asked"
-    assert watch().said == "interrupted"
+        watch().message = "asked"
+        assert watch().message == "asked"
+    assert watch().message == "interrupted"

@@ -32,7 +32,7 @@ DEBUG, JSON = "--debug", "--json"
 WRONG_USAGE = 2  # exit code
 # What messages say in Python -> what it is called on the command line.
 PYTHON = (
-    (r"columns=\{(.*?\])\}", lambda found: _column_options(found[1])),
+    (r"columns=\{(.*?\])\}", lambda match: _column_options(match[1])),
     (r"\bangle='deg'", "--degrees"),
     (r"\bforce=True to take it anyway", "--force to write it anyway"),
     (r"\b(tip|base)=(?!\w)", r"--\1"),
@@ -55,10 +55,10 @@ GOT = ", got "
 
 def _column_options(roles: str) -> str:
     """Options for what is a dict in Python: `'q': ['a', 'b']` is `--columns q=a,b`."""
-    given = re.findall(r"'(\w+)': \[(.*?)\]", roles)
+    pairs = re.findall(r"'(\w+)': \[(.*?)\]", roles)
     return " ".join(
         f"--columns {role}={names.replace(', ', ',').replace(chr(39), '').replace('...', _placeholder(role))}"
-        for role, names in given
+        for role, names in pairs
     )
 
 
@@ -68,8 +68,8 @@ def _placeholder(role: str) -> str:
 
 def command(name: str) -> Callable[..., None]:
     """The function of a command."""
-    found: Callable[..., None] = getattr(importlib.import_module(PLACES[name]), name.replace("-", "_"))
-    return found
+    function: Callable[..., None] = getattr(importlib.import_module(PLACES[name]), name.replace("-", "_"))
+    return function
 
 
 class CommandGroups(TyperGroup):
@@ -86,7 +86,7 @@ class CommandGroups(TyperGroup):
 
 def program(names: Sequence[str] = NAMES) -> typer.Typer:
     """The program with some of its commands."""
-    made = typer.Typer(
+    application = typer.Typer(
         name="armdyn",
         cls=CommandGroups,
         help="Robot arms: from their description and logged motion to their model, controller and C code.",
@@ -95,12 +95,12 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    made.callback()(options)
+    application.callback()(options)
     for name in names:
         # Without \b the parser would fill the examples into one paragraph.
         epilog = "\n".join(("\b", "Examples:", *(f"  {line}" for line in ABOUT[name]["examples"])))
-        made.command(name, short_help=ABOUT[name]["short"], epilog=epilog)(command(name))
-    return made
+        application.command(name, short_help=ABOUT[name]["short"], epilog=epilog)(command(name))
+    return application
 
 
 def __getattr__(name: str) -> Any:

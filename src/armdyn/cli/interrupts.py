@@ -26,13 +26,13 @@ SAVING_S = 8.0  # s for commands that keep what they have found until then; on a
 
 @dataclass
 class Watch:
-    """What to say, and how long to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it.
+    """Message, and time to wait, when Ctrl-C comes (`pressed`); `settled` once the command has noticed it.
 
     A command that `saves` is not interrupted by the first Ctrl-C: it looks for itself whether that was pressed, ends
     its search and writes its files, which a second Ctrl-C would stop.
     """
 
-    said: str = "interrupted"
+    message: str = "interrupted"
     patience: float = PATIENCE_S
     pressed: bool = False
     saves: bool = False
@@ -55,11 +55,11 @@ class Watch:
 
     def follow(self, line: int) -> None:
         """Wait for the signal's number on the line, a pipe, then for the command to notice."""
-        while (told := os.read(line, 1)) and told[0] != signal.SIGINT:
+        while (number := os.read(line, 1)) and number[0] != signal.SIGINT:
             pass
-        if told and not self.settled.wait(self.patience):
+        if number and not self.settled.wait(self.patience):
             self.end()
-        while told and os.read(line, 1):  # further signals need a reader until the command has ended
+        while number and os.read(line, 1):  # further signals need a reader until the command has ended
             pass
         os.close(line)
 
@@ -75,7 +75,7 @@ class Watch:
     def end(self) -> None:
         """Say what there is to say, and end the process."""
         # The cursor back, which a progress bar hides.
-        print("\x1b[?25h" * sys.stderr.isatty() + f"armdyn: {self.said}", file=sys.stderr)
+        print("\x1b[?25h" * sys.stderr.isatty() + f"armdyn: {self.message}", file=sys.stderr)
         leave()
 
 
@@ -92,7 +92,7 @@ _watches: list[Watch] = []
 
 
 def watch() -> Watch:
-    """That of the command that runs; one that nobody asks, where there is none."""
+    """Return the watch of the command that runs; one that nobody asks, where there is none."""
     return _watches[-1] if _watches else Watch()
 
 
@@ -110,22 +110,22 @@ def watching() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    own = Watch()
-    _watches.append(own)
-    deafen = own.listen()
+    monitor = Watch()
+    _watches.append(monitor)
+    deafen = monitor.listen()
     hook, sys.unraisablehook = sys.unraisablehook, _press_again
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # nobody asked to ignore Ctrl-C
-        signal.signal(signal.SIGINT, own.press)
+        signal.signal(signal.SIGINT, monitor.press)
     try:
         yield
     except Exception:
-        if own.pressed:  # libraries turn Ctrl-C into errors of their own
-            own.end()
+        if monitor.pressed:  # libraries turn Ctrl-C into errors of their own
+            monitor.end()
         raise
     finally:
         signal.signal(signal.SIGINT, handler)
         sys.unraisablehook = hook
-        own.settled.set()
-        _watches.remove(own)
+        monitor.settled.set()
+        _watches.remove(monitor)
         deafen()

@@ -30,7 +30,7 @@ Down = Annotated[
 
 @dataclass(frozen=True)
 class LogOptions:
-    """What logs mean and how they are corrected: the options that commands share."""
+    """Meaning of logs and their corrections: the options that commands share."""
 
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
     gear_ratio: Annotated[
@@ -113,29 +113,29 @@ def with_log_options(but: str = "") -> Callable[[Command], Command]:
 
     def decorate(command: Command) -> Command:
         @wraps(command)
-        def run(**given: Any) -> None:
-            options = LogOptions(**{one.name: given.pop(one.name) for one in shared})
-            command(options=options, **given)
+        def run(**values: Any) -> None:
+            options = LogOptions(**{one.name: values.pop(one.name) for one in shared})
+            command(options=options, **values)
 
-        own = signature(command, eval_str=True)
-        each = ([one] if one.name != "options" else shared for one in own.parameters.values())
-        run.__signature__ = own.replace(parameters=[*chain.from_iterable(each)])  # type: ignore[attr-defined]
+        signature_ = signature(command, eval_str=True)
+        each = ([one] if one.name != "options" else shared for one in signature_.parameters.values())
+        run.__signature__ = signature_.replace(parameters=[*chain.from_iterable(each)])  # type: ignore[attr-defined]
         run.__annotations__ = {name: one.annotation for name, one in run.__signature__.parameters.items()}  # type: ignore[attr-defined]
         return run
 
     return decorate
 
 
-def joint_numbers(given: list[str] | None, option: str) -> dict[str, float]:
-    """Of options such as joint2=0.2."""
-    found = {}
-    for text in given or ():
+def joint_numbers(texts: list[str] | None, option: str) -> dict[str, float]:
+    """Parse options such as joint2=0.2."""
+    values = {}
+    for text in texts or ():
         name, _, value = text.rpartition("=")
         try:
-            found[name.strip()] = float(value)
+            values[name.strip()] = float(value)
         except ValueError:
             raise typer.BadParameter(f"expected a joint, '=' and a number, got {text!r}", param_hint=option) from None
-    return found
+    return values
 
 
 def mount_arm(arm: Arm, down: str | None) -> Arm:
@@ -186,17 +186,17 @@ def reject_swapped(arm: str, logs: list[Path]) -> None:
         raise ArmdynError(f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first")
 
 
-def _columns(given: list[str] | None) -> dict[str, list[str]] | None:
-    found = {}
-    for text in given or ():
+def _columns(texts: list[str] | None) -> dict[str, list[str]] | None:
+    columns = {}
+    for text in texts or ():
         role, equals, names = text.partition("=")
         if not equals or role not in ROLES:
             raise typer.BadParameter(
                 f"expected one of {', '.join(ROLES)}, '=' and names with commas between, got {text!r}",
                 param_hint="--columns",
             )
-        found[role] = [name.strip() for name in names.split(",")]
-    return found or None
+        columns[role] = [name.strip() for name in names.split(",")]
+    return columns or None
 
 
 @overload

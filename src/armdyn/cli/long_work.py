@@ -38,57 +38,60 @@ def end_command(text: str) -> NoReturn:
 
 
 class Tell(Protocol):
-    """What a bar is told."""
+    """Callback of a progress bar."""
 
-    def __call__(self, share: float, text: str, found: bool = False) -> None:
-        """How far the work is, what is being done, and whether there is something to keep already."""
+    def __call__(self, share: float, text: str, has_result: bool = False) -> None:
+        """Show how far the work is, what is being done, and whether there is something to keep already."""
 
 
 @contextmanager
 def progress_bar(
-    total: float | None = 1.0, kept: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False
+    total: float | None = 1.0, outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False
 ) -> Iterator[Tell]:
     """A bar on stderr, on terminals alone; without total it only shows that work goes on.
 
     Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
-    `found` something, it has longer to keep it. With `saves` it is the next `tell` that is interrupted then, and
+    a result, it has longer to keep it. With `saves` it is the next `tell` that is interrupted then, and
     nothing after it: the files that are written inside are written.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    doing, own = "starting", watch()
-    own.settled.clear()
-    own.patience, own.said = patience, f"interrupted while {doing}; {kept}"
+    doing, monitor = "starting", watch()
+    monitor.settled.clear()
+    monitor.patience, monitor.message = patience, f"interrupted while {doing}; {outcome}"
     columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     console = Console(stderr=True)
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task(doing, total=total)
 
-            def show(share: float, text: str, found: bool = False) -> None:
+            def show(share: float, text: str, has_result: bool = False) -> None:
                 nonlocal doing
                 doing = text
-                own.said, own.patience = f"interrupted while {text}; {kept}", SAVING_S if found else patience
-                own.saves = saves and found
+                monitor.message, monitor.patience = (
+                    f"interrupted while {text}; {outcome}",
+                    SAVING_S if has_result else patience,
+                )
+                monitor.saves = saves and has_result
                 bar.update(task, completed=share, description=text)
-                if own.pressed and own.saves:
+                if monitor.pressed and monitor.saves:
                     raise KeyboardInterrupt
 
             yield show
     except KeyboardInterrupt:
-        own.settled.set()
-        end_command(f" while {doing}; {kept}")
+        monitor.settled.set()
+        end_command(f" while {doing}; {outcome}")
     finally:
-        own.saves = False
-    own.settled.set()  # what was found is being written
-    own.patience = PATIENCE_S
+        monitor.saves = False
+    monitor.settled.set()  # what was found is being written
+    monitor.patience = PATIENCE_S
 
 
 @contextmanager
-def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
+def working(text: str, outcome: str = NOTHING_KEPT) -> Iterator[None]:
     """Show that work goes on of which nobody can tell how far it is."""
-    with progress_bar(None, kept) as tell:
+    with progress_bar(None, outcome) as tell:
         tell(0.0, text)
         before = watch().pressed
         yield
@@ -96,10 +99,10 @@ def working(text: str, kept: str = NOTHING_KEPT) -> Iterator[None]:
             raise KeyboardInterrupt
 
 
-def write_results(result: Any, out: Path | None, page: Path | None, kept: str = NOTHING_KEPT) -> None:
-    """Save a result and write its page, where these were asked for; `kept` is what Ctrl-C before leaves."""
+def write_results(result: Any, out: Path | None, page: Path | None, outcome: str = NOTHING_KEPT) -> None:
+    """Save a result and write its page, where these were asked for; `outcome` is what Ctrl-C before leaves."""
     if out is not None:
-        with working(f"writing {out}", kept):
+        with working(f"writing {out}", outcome):
             result.save(out)
     if page is not None:
         draw(result, page, out)

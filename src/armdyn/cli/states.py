@@ -43,8 +43,8 @@ def read_states(
 ) -> States:
     """The states that a command is asked about."""
     if file is None:
-        given = [numbers(text, arm.n, f"--{name}") for name, text in (("q", q), ("qd", qd), ("qdd", qdd))]
-        return _states(arm, given, degrees, None)
+        rows = [numbers(text, arm.n, f"--{name}") for name, text in (("q", q), ("qd", qd), ("qdd", qdd))]
+        return _states(arm, rows, degrees, None)
     if q or qd or qdd:
         raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
     from armdyn.identification.logs.read_csv import read_csv
@@ -80,8 +80,8 @@ def numbers(text: str | None, count: int, option: str) -> NDArray:
     try:
         values = np.array([float(word) for word in text.replace(",", " ").split()])
     except ValueError:
-        said = f"expected {count} numbers such as '0.1 -0.2 0.3', got '{text[:60]}'"
-        raise typer.BadParameter(said, param_hint=option) from None
+        message = f"expected {count} numbers such as '0.1 -0.2 0.3', got '{text[:60]}'"
+        raise typer.BadParameter(message, param_hint=option) from None
     if len(values) != count:
         raise typer.BadParameter(f"expected {count} numbers, got {len(values)} in '{text[:60]}'", param_hint=option)
     if not np.isfinite(values).all():

@@ -30,28 +30,28 @@ EXCITE = "armdyn excite designs one"
 
 def advice(fit: Fit) -> list[str]:
     """Most useful first."""
-    found = []
+    suggestions = []
     if fit.undetermined:
-        found.append(f"Move {_joints(fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
+        suggestions.append(f"Move {_joints(fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
     if fit.weak:
-        found.append(
+        suggestions.append(
             f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_list(fit.weak)}). If they matter "
             f"to you, log faster motion of {_joints(fit.weak)} together; otherwise leave them: they hardly move "
             "any torque."
         )
-    found += _timid(fit)
+    suggestions += _timid(fit)
     if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
-        found.append("The error on held-out data is well above the fitted one: log longer, or another motion.")
+        suggestions.append("The error on held-out data is well above the fitted one: log longer, or another motion.")
     if fit.strength >= STRONG_PRIOR:
-        found.append(
+        suggestions.append(
             "The description is believed more than the logs: their motion is too slow or too short to correct it."
         )
     worst = int(np.argmax(fit.rel_error_joints))
-    found.append(
+    suggestions.append(
         f"Joint {worst + 1} '{fit.arm.joint_names[worst]}' has the largest relative error "
         f"({fit.rel_error_joints[worst]:.1%}): look at its curve first."
     )
-    return found
+    return suggestions
 
 
 def next_step(fit: Fit) -> str:
@@ -62,8 +62,8 @@ def next_step(fit: Fit) -> str:
     if step.kind != NextStep.NONE:
         log = fit.checks[0].log if fit.checks else None
         remedy = "" if step.finding is None else options.remedy(fit.source, step.finding, log)
-        given = "armdyn excite --given designs such a motion" if step.kind == NextStep.MORE else EXCITE
-        return step.text(remedy, given)
+        design = "armdyn excite --given designs such a motion" if step.kind == NextStep.MORE else EXCITE
+        return step.text(remedy, design)
     if fit.verdict.level != Level.GOOD:
         return ""
     if fit.other is not None:
@@ -88,19 +88,19 @@ def next_command(fit: Fit) -> str:
     for log in logs:
         if log.path is not None and _reading(fit, [log]) == reading:  # a command reads all of its logs in one way
             words += ["--given", shown_path(log.path)]
-    given = _without_option("--delay", reading) if "--given" in words else ()  # torques of given logs do not count
-    return shlex.join([*words, *given, "--out", "next.csv"])
+    options = _without_option("--delay", reading) if "--given" in words else ()  # torques of given logs do not count
+    return shlex.join([*words, *options, "--out", "next.csv"])
 
 
 def _speed_words(fit: Fit) -> list[str]:
     """The option for velocity limits that the arm lacks: the speeds of the logs, which the robot has had."""
-    own = np.array([joint.limits.velocity for joint in fit.source.joints], float)
+    limits = np.array([joint.limits.velocity for joint in fit.source.joints], float)
     top = np.max([check.joints.speed for check in fit.checks], axis=0, initial=0.0)
     moved = top > STILL_SPEED_RATIO * top.max()
-    if np.isfinite(own).all() or not moved.any():
+    if np.isfinite(limits).all() or not moved.any():
         return []
     top = np.where(moved, top, top[moved].min())  # of a joint that stood still no speed is known: the slowest one
-    return ["--max-velocity", ",".join(f"{speed:.2g}" for speed in np.minimum(own, top))]
+    return ["--max-velocity", ",".join(f"{speed:.2g}" for speed in np.minimum(limits, top))]
 
 
 def _reading(fit: Fit, logs: list[Log]) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ def step_command(fit: Fit, out: Path | None = None) -> str:
 
 
 def servo_command(fit: ServoFit, out: Path | None = None) -> str:
-    """What to type after servos were identified: write the arm, or look at what was written."""
+    """Return what to type after servos were identified: write the arm, or look at what was written."""
     if out is not None:
         return shlex.join(["armdyn", "info", shown_path(out)])
     log = fit.logs[0].path
@@ -154,12 +154,12 @@ def which_joints(fit: Fit) -> str:
     good, *others = by_word.values()
     if fit.verdict.level != Level.GOOD or not good or not any(others):
         return ""
-    told = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
-    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(told)}"
+    others_text = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
+    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(others_text)}"
 
 
 def arm_words(arm: Arm) -> list[str]:
-    """How the arm is called on a command line: its file and chain, or its name in the library."""
+    """Return the words for the arm on a command line: its file and chain, or its name in the library."""
     if arm.source is None:
         return [arm.name]
     ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
@@ -178,8 +178,8 @@ def _list(names: tuple[str, ...]) -> str:
 
 def _joints(parameters: tuple[str, ...]) -> str:
     """The joints of parameters such as Ixx3 or F02 (the offset of joint 2)."""
-    found = (re.search(r"\d+$", name) for name in parameters)
-    named = sorted({int(number.group()) for number in found if number})
+    matches = (re.search(r"\d+$", name) for name in parameters)
+    named = sorted({int(number.group()) for number in matches if number})
     if not named:
         return "all joints"
     return f"joint{'s' if len(named) > 1 else ''} {', '.join(map(str, named))}"
@@ -195,5 +195,7 @@ def _timid(fit: Fit) -> list[str]:
     slow = np.flatnonzero(np.isfinite(limits) & (top < TIMID_SPEED_RATIO * limits))
     if not len(slow):
         return []
-    told = ", ".join(f"{j + 1} ({top[j] / limits[j]:.0%})" for j in slow)
-    return [f"Joints that used little of their speed limits: {told}. Torques of inertia grow with the square of speed."]
+    shares = ", ".join(f"{j + 1} ({top[j] / limits[j]:.0%})" for j in slow)
+    return [
+        f"Joints that used little of their speed limits: {shares}. Torques of inertia grow with the square of speed."
+    ]

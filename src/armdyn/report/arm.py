@@ -24,13 +24,13 @@ def heading(arm: Arm) -> str:
 
 def limits(joint: Joint) -> tuple[str, str, str]:
     """Range, speed and effort with their units."""
-    found = joint.limits
+    bounds = joint.limits
     factor, unit, force = (math.degrees(1), "deg", "N m") if joint.kind == "revolute" else (1.0, "m", "N")
-    lower, upper = (number(end * factor) for end in (found.lower, found.upper))
+    lower, upper = (number(end * factor) for end in (bounds.lower, bounds.upper))
     return (
         "-" if lower == upper == "-" else f"{lower} .. {upper} {unit}",
-        "-" if math.isinf(found.velocity) else f"{number(found.velocity * factor)} {unit}/s",
-        "-" if math.isinf(found.effort) else f"{number(found.effort)} {force}",
+        "-" if math.isinf(bounds.velocity) else f"{number(bounds.velocity * factor)} {unit}/s",
+        "-" if math.isinf(bounds.effort) else f"{number(bounds.effort)} {force}",
     )
 
 
@@ -49,7 +49,7 @@ def notebook(arm: Arm) -> str:
         (f"{i} {joint.name}", joint.kind, *limits(joint), *body(link))
         for i, (joint, link) in enumerate(zip(arm.joints, arm.links, strict=True), start=1)
     ]
-    found = diagnose(arm)
-    last = [paragraph(f"{len(found)} findings: see armdyn.diagnose(arm).", "small")] if found else []
+    findings = diagnose(arm)
+    last = [paragraph(f"{len(findings)} findings: see armdyn.diagnose(arm).", "small")] if findings else []
     gravity = f"gravity {vector(arm.gravity)} m/s² in base axes"
     return fragment(paragraph(f"{heading(arm)}; {gravity}"), table(columns, rows), *last)

@@ -34,42 +34,42 @@ MEANING = (
 )
 
 
-def page(found: Calibration) -> str:
+def page(calibration: Calibration) -> str:
     """The page of a calibration."""
-    notes = [*found.notes, *doubtful_text(found)]
+    notes = [*calibration.notes, *doubtful_text(calibration)]
     parts = [
-        html.heading(f"Calibration: {found.nominal.name}, {pluralize(len(found.poses), 'pose')}", 1),
-        html.paragraph(gain_text(found), "big"),
-        html.paragraph(verdict_text(found), KINDS.get(found.verdict, "small")),
+        html.heading(f"Calibration: {calibration.nominal.name}, {pluralize(len(calibration.poses), 'pose')}", 1),
+        html.paragraph(gain_text(calibration), "big"),
+        html.paragraph(verdict_text(calibration), KINDS.get(calibration.verdict, "small")),
         *(html.paragraph(note[0].upper() + note[1:] + ".", "warn") for note in notes),
         html.heading("Error at poses that were not fitted to"),
-        html.table(headings(found), error_rows(found)),
+        html.table(headings(calibration), error_rows(calibration)),
         html.heading("Residuals"),
-        html.svg(draw(found)),
-        html.paragraph(scale_text(found), "small"),
+        html.svg(draw(calibration)),
+        html.paragraph(scale_text(calibration), "small"),
     ]
-    if found.fit.unknowns.free.any():
+    if calibration.fit.unknowns.free.any():
         parts += [
             html.heading("Zeros of the joints"),
-            html.table(("joint", "error", "95 %", "determined"), offset_rows(found)),
-            html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(found))),
+            html.table(("joint", "error", "95 %", "determined"), offset_rows(calibration)),
+            html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(calibration))),
         ]
     parts += [html.heading("What the numbers mean"), html.listing(MEANING)]
-    return html.document(f"armdyn: calibration of {found.nominal.name}", *parts)
+    return html.document(f"armdyn: calibration of {calibration.nominal.name}", *parts)
 
 
-def notebook(found: Calibration) -> str:
+def notebook(calibration: Calibration) -> str:
     """Verdict, errors and arrows."""
     return html.fragment(
-        html.paragraph(f"{verdict_text(found)} {gain_text(found)}"),
-        html.table(headings(found), error_rows(found)),
-        html.picture(draw(found), 60),
+        html.paragraph(f"{verdict_text(calibration)} {gain_text(calibration)}"),
+        html.table(headings(calibration), error_rows(calibration)),
+        html.picture(draw(calibration), 60),
     )
 
 
-def gain_text(found: Calibration) -> str:
-    """What calibration brings, in a sentence."""
-    errors = found.held_out
+def gain_text(calibration: Calibration) -> str:
+    """Return a sentence about what calibration gains."""
+    errors = calibration.held_out
     best = errors.full or errors.offsets
     before = f"{1e3 * errors.base_and_tool.mean:.3g} mm"
     if best is None:
@@ -77,45 +77,45 @@ def gain_text(found: Calibration) -> str:
     return f"{before} of base and tool become {1e3 * best.mean:.3g} mm at poses that were not fitted to."
 
 
-def verdict_text(found: Calibration) -> str:
+def verdict_text(calibration: Calibration) -> str:
     """The verdict and what follows from it, in a sentence."""
-    return f"{str(found.verdict).capitalize()}: {WRITTEN[found.verdict]}."
+    return f"{str(calibration.verdict).capitalize()}: {WRITTEN[calibration.verdict]}."
 
 
-def doubtful_text(found: Calibration) -> list[str]:
+def doubtful_text(calibration: Calibration) -> list[str]:
     """The rows that disagree with the others, in a clause; none where none does."""
-    rows = [str(row + 1) for row in found.doubtful]
+    rows = [str(row + 1) for row in calibration.doubtful]
     if len(rows) > 1:
         return [f"poses {', '.join(rows)} (counted from 1) disagree with the others"]
     return [f"pose {row} (counted from 1) disagrees with the others" for row in rows]
 
 
-def headings(found: Calibration) -> tuple[str, ...]:
-    """Of the table of errors."""
-    return ("model", "mean [mm]", "rms [mm]", "max [mm]", *(() if found.poses.n_markers else ("angle [mrad]",)))
+def headings(calibration: Calibration) -> tuple[str, ...]:
+    """Return the headings of the table of errors."""
+    return ("model", "mean [mm]", "rms [mm]", "max [mm]", *(() if calibration.poses.n_markers else ("angle [mrad]",)))
 
 
-def error_rows(found: Calibration) -> list[tuple[str, ...]]:
+def error_rows(calibration: Calibration) -> list[tuple[str, ...]]:
     """Held-out errors, a row a model."""
     rows: list[tuple[str, ...]] = []
     for name, label in MODELS.items():
-        errors = getattr(found.held_out, name)
+        errors = getattr(calibration.held_out, name)
         if errors is not None:
-            numbers = [errors.mean, errors.rms, errors.max, *(() if found.poses.n_markers else (errors.turn,))]
+            numbers = [errors.mean, errors.rms, errors.max, *(() if calibration.poses.n_markers else (errors.turn,))]
             rows.append((label, *(f"{1e3 * x:.3g}" for x in numbers)))
     return rows
 
 
-def offset_rows(found: Calibration) -> list[tuple[str, ...]]:
+def offset_rows(calibration: Calibration) -> list[tuple[str, ...]]:
     """Errors of zeros with their intervals, a row a joint."""
-    free, columns, arm = found.fit.unknowns.free, zero_columns(found.nominal), found.nominal
+    free, columns, arm = calibration.fit.unknowns.free, zero_columns(calibration.nominal), calibration.nominal
     std = np.full(free.shape, np.nan)
-    start = found.fit.unknowns.n_flat
-    std[free] = np.sqrt(np.diag(found.covariance)[start : start + free.sum()])
+    start = calibration.fit.unknowns.n_flat
+    std[free] = np.sqrt(np.diag(calibration.covariance)[start : start + free.sum()])
     rows: list[tuple[str, ...]] = []
     for i, joint in enumerate(arm.joints):
         unit = "mrad" if joint.kind == "revolute" else "mm"
-        value, width, share = found.offsets[i], std[i, columns[i]], found.determined[i, columns[i]]
+        value, width, share = calibration.offsets[i], std[i, columns[i]], calibration.determined[i, columns[i]]
         rows.append((joint.name, f"{_milli(value)} {unit}", f"± {1.96e3 * width:.2g} {unit}", f"{share:.0%}"))
     return rows
 
@@ -125,31 +125,31 @@ def _milli(x: float) -> str:
 
 
 def frame_headings() -> tuple[str, ...]:
-    """Of the table of frames."""
+    """Return the headings of the table of frames."""
     return ("joint", "x [mm]", "y [mm]", "z [mm]", "rx [mrad]", "ry [mrad]", "rz [mrad]")
 
 
-def frame_rows(found: Calibration) -> list[tuple[str, ...]]:
+def frame_rows(calibration: Calibration) -> list[tuple[str, ...]]:
     """Errors of joint frames; a number that the measurements do not determine has a question mark."""
-    open_ = found.determined < DETERMINED_SHARE
+    open_ = calibration.determined < DETERMINED_SHARE
     return [
         (name, *(f"{_milli(x)}{'?' * bool(lost)}" for x, lost in zip(row, unsure, strict=True)))
-        for name, row, unsure in zip(found.nominal.joint_names, found.geometry, open_, strict=True)
+        for name, row, unsure in zip(calibration.nominal.joint_names, calibration.geometry, open_, strict=True)
     ]
 
 
-def scale_text(found: Calibration) -> str:
+def scale_text(calibration: Calibration) -> str:
     """Say how arrows are drawn."""
-    scale = residual_arrows(found).scale
+    scale = residual_arrows(calibration).scale
     return f"Arrows at the measured points: measured less predicted, {scale:.0f} times as long; doubtful poses are red."
 
 
-def draw(found: Calibration) -> Any:
+def draw(calibration: Calibration) -> Any:
     """Residuals as arrows in space, and their sizes pose by pose."""
     import matplotlib.pyplot as plt
 
-    arrows = residual_arrows(found)
-    places, doubtful = arrows.places, np.isin(np.asarray(found.poses.rows), found.doubtful)
+    arrows = residual_arrows(calibration)
+    places, doubtful = arrows.places, np.isin(np.asarray(calibration.poses.rows), calibration.doubtful)
     colours = np.where(arrows.doubtful, "#c0392b", "#14375e")
     figure = plt.figure(figsize=(9, 8))
     space: Any = figure.add_axes((0.02, 0.36, 0.96, 0.62), projection="3d")
@@ -160,8 +160,10 @@ def draw(found: Calibration) -> Any:
         axis.set_label_text(f"{name} [m]", fontsize=8)
     space.tick_params(labelsize=7)
     below = figure.add_axes((0.09, 0.07, 0.88, 0.24))
-    size = 1e3 * np.sqrt(np.nanmean(np.sum(found.residuals[..., :3].reshape(len(found.poses), -1, 3) ** 2, 2), axis=1))
-    rows = np.asarray(found.poses.rows) + 1
+    size = 1e3 * np.sqrt(
+        np.nanmean(np.sum(calibration.residuals[..., :3].reshape(len(calibration.poses), -1, 3) ** 2, 2), axis=1)
+    )
+    rows = np.asarray(calibration.poses.rows) + 1
     below.bar(rows, size, color=np.where(doubtful, "#c0392b", "#14375e"))
     below.set_xlabel("pose")
     below.set_ylabel("residual, rms [mm]")

@@ -39,7 +39,7 @@ def _curves(check: DataCheck) -> str:
 
 
 def notebook(check: DataCheck) -> str:
-    """What a notebook shows."""
+    """Return the view of a check in a notebook."""
     return fragment(*parts(check))
 
 
@@ -48,16 +48,16 @@ def parts(check: DataCheck) -> list[str]:
     log = check.log
     gaps = f", {pluralize(len(log.gaps), 'gap')}" if len(log.gaps) else ""
     doubts = any(f.level == "warn" for f in check.findings)
-    found = [
+    paragraphs = [
         paragraph(check.verdict, "bad" if not check.ok else "warn" if doubts else "good"),
         paragraph(f"{log.name}, arm '{check.arm.name}': {log.extent}{gaps}."),
     ]
     for f in check.findings:
         if f.level != "note":
-            found.append(paragraph(advice(check.arm, f, log), "bad" if f.level == "reject" else "warn"))
+            paragraphs.append(paragraph(advice(check.arm, f, log), "bad" if f.level == "reject" else "warn"))
     notes = [f.text for f in check.findings if f.level == "note"]
     return [
-        *found,
+        *paragraphs,
         table(check.headings, check.rows()),
         paragraph(
             "Condition: how alike a joint's own acceleration, speed, "

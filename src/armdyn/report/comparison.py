@@ -108,7 +108,7 @@ def joint_rows(comparison: Comparison) -> str:
 
 
 def _depth(x: float, least: float, most: float) -> float:
-    """From 0 to 1, by the logarithm."""
+    """Map a value to 0 to 1, by the logarithm."""
     return 0.0 if most <= least or x <= least else float(np.log(x / least) / np.log(most / least))
 
 
@@ -117,7 +117,7 @@ def _peak(row: ComparisonRow) -> str:
 
 
 def notebook(comparison: Comparison) -> str:
-    """What was compared, the table and the picture."""
+    """Return the view of a comparison in a notebook: what was compared, the table and the picture."""
     return fragment(paragraph(comparison.about), rows(comparison), picture(draw(comparison), 70))
 
 
@@ -128,7 +128,7 @@ def _short(value: float, digits: int = 3) -> str:
 
 
 def colours(comparison: Any) -> dict[str, str]:
-    """Of each controller's curves and marks."""
+    """Return the colour of each controller's curves and marks."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex
 
@@ -140,7 +140,7 @@ def errors_figure(comparison: Any, order: list[str]) -> Any:
     """The tip's error over time, a curve per controller that ran to its end, with a legend in the order given."""
     from matplotlib.figure import Figure
 
-    own = colours(comparison)
+    palette = colours(comparison)
     whole = [name for name in order if name in comparison.results and comparison.results[name].complete]
     figure = Figure(figsize=(8, 3.6 + 0.19 * -(-len(whole) // 3)), layout="constrained")
     axes = figure.subplots()
@@ -150,7 +150,7 @@ def errors_figure(comparison: Any, order: list[str]) -> Any:
         result = comparison.results[name]
         error = 1e3 * (tip if known and tip is not None else np.linalg.norm(result.error, axis=-1))
         k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
-        axes.semilogy(result.t[k], _smooth(error)[k], label=name, linewidth=1.4, color=own[name])
+        axes.semilogy(result.t[k], _smooth(error)[k], label=name, linewidth=1.4, color=palette[name])
     axes.set(xlabel="time [s]", ylabel="tip error, running RMS [mm]" if known else "norm of joint errors [mrad or mm]")
     axes.grid(alpha=0.3)
     if whole:
@@ -162,18 +162,18 @@ def draw(comparison: Any) -> Any:
     """Errors over time; beside them each controller's final error, torque effort and error of its estimate."""
     from matplotlib.figure import Figure
 
-    own = colours(comparison)
+    palette = colours(comparison)
     figure = Figure(figsize=(14, max(4.5, 0.32 * len(comparison.rows) + 1.2)), layout="constrained")
     left, *columns = figure.subplots(1, 4, width_ratios=[5, 2, 2, 2])
     figure.suptitle(comparison.about, fontsize=10)
     for name, result in comparison.results.items():
         if result.complete:
             error = _smooth(np.linalg.norm(result.error, axis=-1))
-            left.semilogy(result.t, error, label=name, linewidth=1.4, color=own[name])
+            left.semilogy(result.t, error, label=name, linewidth=1.4, color=palette[name])
     left.set(xlabel="time [s]", ylabel="norm of joint errors, running RMS [rad or m]")
     left.grid(alpha=0.3)
     for axes, (title, field, form) in zip(columns, BARS, strict=True):
-        _bars(axes, comparison.rows, field, form, list(own.values()))
+        _bars(axes, comparison.rows, field, form, list(palette.values()))
         axes.set(xlabel=title)
     columns[0].set_yticks(range(len(comparison.rows)), [row.name for row in comparison.rows], fontsize=8)
     _log_if_wide(columns[0], [row.final_rms for row in comparison.rows])
@@ -183,8 +183,8 @@ def draw(comparison: Any) -> Any:
 def _bars(axes: Any, rows: Any, field: str, form: str, colours: list[Any]) -> None:
     """One bar per controller, from the top; a run that diverged says so."""
     values = [getattr(row, field) for row in rows]
-    shown = [x if np.isfinite(x) else 0.0 for x in values]
-    bars = axes.barh(range(len(rows)), shown, color=colours)
+    lengths = [x if np.isfinite(x) else 0.0 for x in values]
+    bars = axes.barh(range(len(rows)), lengths, color=colours)
     words = [f" {x:{form}}" if np.isfinite(x) else f" {row.note}" for x, row in zip(values, rows, strict=True)]
     axes.bar_label(bars, words, fontsize=8)
     axes.set_yticks([])
@@ -196,10 +196,10 @@ def _bars(axes: Any, rows: Any, field: str, form: str, colours: list[Any]) -> No
 
 def _log_if_wide(axes: Any, values: list[float]) -> None:
     """A logarithmic axis where values differ by more than a factor of ten."""
-    seen = [x for x in values if np.isfinite(x) and x > 0]
-    if seen and max(seen) > 10 * min(seen):
+    positive = [x for x in values if np.isfinite(x) and x > 0]
+    if positive and max(positive) > 10 * min(positive):
         axes.set_xscale("log")
-        axes.set_xlim(min(seen) / 2, 8 * max(seen))
+        axes.set_xlim(min(positive) / 2, 8 * max(positive))
 
 
 def _smooth(x: Any, part: int = 60) -> Any:

@@ -35,45 +35,49 @@ MOST_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000
 
 
-def page(found: Excitation) -> str:
+def page(excitation: Excitation) -> str:
     """Plots of joints, torques against limits, singular values and the tip's path, and what the motion will show."""
-    title = f"Exciting motion of {found.base.name}"
-    safe = not any(one.falls_short for one in found.guarantees)
-    told = " ".join([summary(found), *shortfalls(found)])
-    parts = [heading(title, 1), paragraph(told, f"big {'good' if found.is_good and safe else 'warn'}")]
-    parts += [paragraph("At all times:"), listing(found.always)]
-    parts += [paragraph("Not checked:"), listing(found.unchecked)]
-    parts.append(paragraph(f"{found.lowest.capitalize()}, by the shapes below."))
-    parts += [paragraph(NEXT, "next"), heading("How much of its limits each joint uses"), _uses(found)]
-    parts += [heading("The bodies that were checked"), paragraph(_describe_bodies(found)), svg(_bodies(found))]
-    for name, figure in _figures(found):
+    title = f"Exciting motion of {excitation.base.name}"
+    safe = not any(one.falls_short for one in excitation.guarantees)
+    lead = " ".join([summary(excitation), *shortfalls(excitation)])
+    parts = [heading(title, 1), paragraph(lead, f"big {'good' if excitation.is_good and safe else 'warn'}")]
+    parts += [paragraph("At all times:"), listing(excitation.always)]
+    parts += [paragraph("Not checked:"), listing(excitation.unchecked)]
+    parts.append(paragraph(f"{excitation.lowest.capitalize()}, by the shapes below."))
+    parts += [paragraph(NEXT, "next"), heading("How much of its limits each joint uses"), _uses(excitation)]
+    parts += [
+        heading("The bodies that were checked"),
+        paragraph(_describe_bodies(excitation)),
+        svg(_bodies(excitation)),
+    ]
+    for name, figure in _figures(excitation):
         parts += [heading(name), svg(figure)]
-    quality = predict_quality(found, 1.0)
+    quality = predict_quality(excitation, 1.0)
     rows = [(name, f"{std:.3g}") for name, std in zip(quality.names, quality.std, strict=True)]
-    said = "Standard deviations by least squares, for torque noise of 1 N m (or 1 N) a sample at 1 kHz."
+    caption = "Standard deviations by least squares, for torque noise of 1 N m (or 1 N) a sample at 1 kHz."
     heads = ("parameter", "standard deviation (SI)")
     parts += [
         heading("How well it tells each parameter"),
-        fold(f"{len(rows)} parameters", paragraph(said), table(heads, rows)),
+        fold(f"{len(rows)} parameters", paragraph(caption), table(heads, rows)),
     ]
     return document(f"armdyn: {title}", *parts)
 
 
-def _sample(found: Excitation) -> tuple[NDArray, JointMotion]:
+def _sample(excitation: Excitation) -> tuple[NDArray, JointMotion]:
     """The motion at the points of a curve."""
-    t = np.linspace(0.0, found.trajectory.duration, CURVE_POINTS)
-    return t, found.trajectory(t)
+    t = np.linspace(0.0, excitation.trajectory.duration, CURVE_POINTS)
+    return t, excitation.trajectory(t)
 
 
-def _uses(found: Excitation) -> str:
+def _uses(excitation: Excitation) -> str:
     """The largest part of the arm's limits that every joint takes."""
-    limits, velocity = found.limits, _velocity_limits(found)
-    _, (q, qd, qdd) = _sample(found)
+    limits, velocity = excitation.limits, _velocity_limits(excitation)
+    _, (q, qd, qdd) = _sample(excitation)
     parts = [np.ptp(q, axis=0) / (2 * limits.half_range)]
     parts += [np.abs(x).max(0) / limit for x, limit in ((qd, velocity), (qdd, limits.acceleration))]
     heads = ["joint", "range", "speed", "acceleration"]
     with suppress(MissingInertiaError):
-        parts.append(np.abs(joint_torque(found.base.source, q, qd, qdd)).max(0) / limits.effort)
+        parts.append(np.abs(joint_torque(excitation.base.source, q, qd, qdd)).max(0) / limits.effort)
         heads.append("torque")
     rows = [
         (f"{i + 1} {name}", *(f"{part[i]:.0%}" if part[i] else "-" for part in parts))
@@ -82,29 +86,29 @@ def _uses(found: Excitation) -> str:
     return table(heads, rows) + paragraph(SHARES, "small")
 
 
-def _velocity_limits(found: Excitation) -> Any:
+def _velocity_limits(excitation: Excitation) -> Any:
     """The arm's own, of which the motion leaves a margin; those it was designed for where the arm has none."""
-    own = np.array([joint.limits.velocity for joint in found.base.source.joints])
-    return np.where(np.isfinite(own), own, found.limits.velocity)
+    limits = np.array([joint.limits.velocity for joint in excitation.base.source.joints])
+    return np.where(np.isfinite(limits), limits, excitation.limits.velocity)
 
 
-def _figures(found: Excitation) -> list[tuple[str, Any]]:
-    figures = [("Joints", draw(found))]
+def _figures(excitation: Excitation) -> list[tuple[str, Any]]:
+    figures = [("Joints", draw(excitation))]
     with suppress(MissingInertiaError):  # the arm's inertia may be what the motion is to find out
-        figures.append(("Torques", _torques(found)))
-    return [*figures, ("Singular values, and the path of the tip", _values_and_tip(found))]
+        figures.append(("Torques", _torques(excitation)))
+    return [*figures, ("Singular values, and the path of the tip", _values_and_tip(excitation))]
 
 
-def _torques(found: Excitation) -> Any:
+def _torques(excitation: Excitation) -> Any:
     """Torques by the present model, against their limits."""
     from matplotlib.figure import Figure
 
-    arm = found.base.source
-    t, motion = _sample(found)
+    arm = excitation.base.source
+    t, motion = _sample(excitation)
     tau = joint_torque(arm, *motion)
     figure = Figure(figsize=(9, 1.3 * arm.n), layout="constrained")
-    kept = [constraint.limit for constraint in found.problem.constraints if isinstance(constraint, TorqueLimits)]
-    limits = kept[0] if kept else found.limits.effort
+    bounds = [constraint.limit for constraint in excitation.problem.constraints if isinstance(constraint, TorqueLimits)]
+    limits = bounds[0] if bounds else excitation.limits.effort
     for i, axes in enumerate(figure.subplots(arm.n, 1, sharex=True, squeeze=False)[:, 0]):
         limit = limits[i]
         axes.plot(t, tau[:, i])
@@ -116,32 +120,34 @@ def _torques(found: Excitation) -> Any:
     return figure
 
 
-def _nearest_words(found: Excitation) -> str:
+def _nearest_words(excitation: Excitation) -> str:
     """The pose in which links come nearest to what the arm is mounted on."""
-    plane = found.protection.plane
+    plane = excitation.protection.plane
     return "lowest" if plane is None or plane.name == "floor" else f"nearest to the {plane.name}"
 
 
-def _describe_bodies(found: Excitation) -> str:
-    bodies = found.protection.clearance.bodies
-    said = f"Capsules from {bodies.origin}, at the start of the motion and where they come {_nearest_words(found)}."
+def _describe_bodies(excitation: Excitation) -> str:
+    bodies = excitation.protection.clearance.bodies
+    origin = (
+        f"Capsules from {bodies.origin}, at the start of the motion and where they come {_nearest_words(excitation)}."
+    )
     return " ".join(
-        [said, *(f"{note}." for note in bodies.notes[:MOST_NOTES]), *["..."] * (len(bodies.notes) > MOST_NOTES)]
+        [origin, *(f"{note}." for note in bodies.notes[:MOST_NOTES]), *["..."] * (len(bodies.notes) > MOST_NOTES)]
     )
 
 
-def _bodies(found: Excitation) -> Any:
+def _bodies(excitation: Excitation) -> Any:
     """The capsules from the side and from above, with the mounting plane and obstacles seen edge on."""
     from matplotlib.collections import PatchCollection
     from matplotlib.figure import Figure
     from matplotlib.patches import Circle, Polygon
 
-    bodies, plane, q = found.protection.clearance.bodies, found.protection.plane, _sample(found)[1].q
+    bodies, plane, q = excitation.protection.clearance.bodies, excitation.protection.plane, _sample(excitation)[1].q
     posed = bodies.at(q)
     up = np.array([0.0, 0.0, 1.0]) if plane is None else plane.normal
     moving = bodies.link >= 2
     heights = np.minimum(posed.a @ up, posed.b @ up)[:, moving]
-    moments = {"start": 0, _nearest_words(found): int(heights.min(1).argmin()) if moving.any() else 0}
+    moments = {"start": 0, _nearest_words(excitation): int(heights.min(1).argmin()) if moving.any() else 0}
     figure = Figure(figsize=(9, 4), layout="constrained")
     for axes, (x, y) in zip(figure.subplots(1, 2), ((0, 2), (0, 1)), strict=True):
         for color, (label, k) in zip(("C0", "C1"), moments.items(), strict=True):
@@ -153,7 +159,7 @@ def _bodies(found: Excitation) -> Any:
             axes.add_collection(PatchCollection(patches, color=color, alpha=0.35, linewidth=0, label=label))
         if plane is not None and y == 2 and abs(plane.normal[2]) > 0.99:
             axes.axhline(plane.offset * np.sign(plane.normal[2]), color="0.4", label=plane.name)
-        tip = forward_kinematics(found.base.source, q)[:, :3, 3]
+        tip = forward_kinematics(excitation.base.source, q)[:, :3, 3]
         axes.plot(tip[:, x], tip[:, y], linewidth=0.6, color="0.5", label="tip")
         axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", aspect="equal")
         axes.autoscale_view()
@@ -161,14 +167,14 @@ def _bodies(found: Excitation) -> Any:
     return figure
 
 
-def _values_and_tip(found: Excitation) -> Any:
+def _values_and_tip(excitation: Excitation) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 3.6), layout="constrained")
     left = figure.add_subplot(1, 2, 1)
-    left.semilogy(np.arange(1, len(found.singular_values) + 1), found.singular_values, "o-", markersize=3)
+    left.semilogy(np.arange(1, len(excitation.singular_values) + 1), excitation.singular_values, "o-", markersize=3)
     left.set(xlabel="number", ylabel="singular value of W (SI)")
-    tip = forward_kinematics(found.base.source, _sample(found)[1].q)[:, :3, 3]
+    tip = forward_kinematics(excitation.base.source, _sample(excitation)[1].q)[:, :3, 3]
     right = figure.add_subplot(1, 2, 2, projection="3d")
     right.plot(*tip.T, linewidth=1)
     right.set(xlabel="x [m]", ylabel="y [m]", zlabel="z [m]")
@@ -177,24 +183,24 @@ def _values_and_tip(found: Excitation) -> Any:
     return figure
 
 
-def summary(found: Excitation) -> str:
-    """What it shows, and how well."""
-    shown = f"{found.base.count} inertial and {2 * found.base.source.n} friction parameters"
-    weak = "" if found.is_good else ", some of them weakly"
+def summary(excitation: Excitation) -> str:
+    """Return a sentence about what the motion determines, and how well."""
+    parameters = f"{excitation.base.count} inertial and {2 * excitation.base.source.n} friction parameters"
+    weak = "" if excitation.is_good else ", some of them weakly"
     return (
-        f"{found.trajectory.duration:g} s of motion that show {shown}{weak}; condition number {found.condition:.1f} in "
-        f"SI units, {found.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
-        f"{found.advice and f' To show them better: {found.advice}.'}"
+        f"{excitation.trajectory.duration:g} s of motion that show {parameters}{weak}; condition number "
+        f"{excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
+        f"{excitation.advice and f' To show them better: {excitation.advice}.'}"
     )
 
 
-def shortfalls(found: Excitation) -> list[str]:
-    """What the motion should keep and does not, a sentence each with what helps."""
-    return [shortfall(one) for one in found.guarantees if one.falls_short]
+def shortfalls(excitation: Excitation) -> list[str]:
+    """Return what the motion should keep and does not, a sentence each with what helps."""
+    return [shortfall(one) for one in excitation.guarantees if one.falls_short]
 
 
 def shortfall(one: Guarantee) -> str:
-    """What a guarantee that falls short does not cover, and what helps."""
+    """Return what a guarantee that falls short does not cover, and what helps."""
     if one.checked and not one.holds:
         return f"{str(one).capitalize()}."
     remedy = REMEDIES[one.kind]
@@ -204,26 +210,26 @@ def shortfall(one: Guarantee) -> str:
     return f"Collisions of {pairs} were not checked: their shapes touch in nearly all poses. {remedy}."
 
 
-def notebook(found: Excitation) -> str:
-    """What a notebook shows."""
+def notebook(excitation: Excitation) -> str:
+    """Return the view of a motion in a notebook."""
     return fragment(
-        paragraph(f"Exciting motion of {found.base.name}: {summary(found)}"),
-        *(paragraph(line) for line in (*found.guarantee_summary, *shortfalls(found))),
-        picture(draw(found), 60),
+        paragraph(f"Exciting motion of {excitation.base.name}: {summary(excitation)}"),
+        *(paragraph(line) for line in (*excitation.guarantee_summary, *shortfalls(excitation))),
+        picture(draw(excitation), 60),
     )
 
 
-def draw(found: Excitation) -> Any:
+def draw(excitation: Excitation) -> Any:
     """Positions, velocities and accelerations as parts of their limits."""
     from matplotlib.figure import Figure
 
-    t, (q, qd, qdd) = _sample(found)
-    limits = found.limits
+    t, (q, qd, qdd) = _sample(excitation)
+    limits = excitation.limits
     room = np.where(np.isfinite(limits.half_range), limits.half_range, np.pi)
     figure = Figure(figsize=(9, 6), layout="constrained")
     for axes, values, label in zip(
         figure.subplots(3, 1, sharex=True),
-        ((q - limits.center) / room, qd / _velocity_limits(found), qdd / limits.acceleration),
+        ((q - limits.center) / room, qd / _velocity_limits(excitation), qdd / limits.acceleration),
         ("position", "velocity", "acceleration"),
         strict=True,
     ):

@@ -67,7 +67,7 @@ def _conclusion(fit: Fit) -> list[str]:
     """The first screen: whether to use the model, its error in words, a light per joint, the one next step."""
     verdict = fit.verdict
     kind = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}[Level(verdict.level)]
-    told = f"{verdict.word[0].upper()}{verdict.word[1:]}"
+    lead = f"{verdict.word[0].upper()}{verdict.word[1:]}"
     error = f"{error_text(fit.expected_error, fit.error_bound)} torque error on new motion" if judged(fit) else ""
     error = f"{error[:1].upper()}{error[1:]}; measured: " if error else "Torque error "
     error += f"{fit.rel_error:.2%} on the logs fitted to"
@@ -79,9 +79,9 @@ def _conclusion(fit: Fit) -> list[str]:
     listed = list(verdict.reasons)
     reasons = "; ".join(listed)
     brief = bool(reasons) and len(reasons) < LONG_REASONS
-    told += which_joints(fit) + (f": {reasons}" if brief else ".")
+    lead += which_joints(fit) + (f": {reasons}" if brief else ".")
     parts = [
-        paragraph(told, f"big {kind}"),
+        paragraph(lead, f"big {kind}"),
         *([listing(listed)] if reasons and not brief else []),
     ]
     parts += [paragraph(f"{error}. {consistent}")]
@@ -89,7 +89,7 @@ def _conclusion(fit: Fit) -> list[str]:
         names = zip(fit.arm.joint_names, verdict.joints, strict=False)
         rows = [(f"{j + 1} {name}", light(str(joint.level), joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
-    shared = [f"{found.text[0].upper()}{found.text[1:]}." for found in fit.findings if found.kind == "coupling"]
+    shared = [f"{finding.text[0].upper()}{finding.text[1:]}." for finding in fit.findings if finding.kind == "coupling"]
     step = next_step(fit)
     command = step_command(fit)
     following = [paragraph(f"Next: {step}.", "next")] if step else []
@@ -123,9 +123,9 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     columns += [*(["held-out data"] if held is not None else []), "RMSE [N m or N]", "residual correlation"]
     rows = []
     for j, name in enumerate(fit.arm.joint_names):
-        row = [f"{j + 1} {name}", *(_shown(result.rel_error_joints[j], ".2%") for result in results)]
-        row += [] if held is None else [_shown(held[j], ".2%")]
-        row += [_shown(fit.own.rmse[j], ".3g"), _shown(fit.own.whiteness[j], ".2f")]
+        row = [f"{j + 1} {name}", *(_cell(result.rel_error_joints[j], ".2%") for result in results)]
+        row += [] if held is None else [_cell(held[j], ".2%")]
+        row += [_cell(fit.own.rmse[j], ".3g"), _cell(fit.own.whiteness[j], ".2f")]
         rows.append(row)
     tail = [f"{np.sqrt(np.nanmean(fit.own.rmse**2)):.3g}", ""]
     whole = [] if held is None else [f"{held[-1]:.2%}"]
@@ -133,7 +133,7 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     return table(columns, rows)
 
 
-def _shown(value: float, form: str) -> str:
+def _cell(value: float, form: str) -> str:
     return "-" if np.isnan(value) else f"{value:{form}}"
 
 
@@ -165,7 +165,7 @@ def _residuals(result: Validation) -> str:
 
 def _parameters(fit: Fit) -> list[str]:
     base = fit.base
-    said = (
+    caption = (
         f"{base.count} base parameters and joint terms by weighted least squares, without prior. Intervals (95 %) "
         "hold for autocorrelated residuals; at worst is how far a parameter could be off if all errors conspired. "
         "A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
@@ -180,14 +180,16 @@ def _parameters(fit: Fit) -> list[str]:
         share = f"{std / abs(value):.1%}" if value else "-"
         most = f"± {bound:.2g}" if np.isfinite(bound) else "-"
         rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", confidence_bar(value, std, scale), share, most))
-    return [paragraph(said), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "at worst"), rows)]
+    return [paragraph(caption), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "at worst"), rows)]
 
 
 def _method(fit: Fit) -> list[str]:
     f = fit.filters
     cutoff = "chosen per log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
-    said = [found.text for check in fit.checks for found in check.findings]
-    notes = [note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(said))]
+    texts = [finding.text for check in fit.checks for finding in check.findings]
+    notes = [
+        note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(texts))
+    ]
     return [
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
         f"Where the logs do not tell, links are near {fit.centre or 'the description'} (weight {fit.strength:.3g}, "
@@ -232,21 +234,21 @@ def shown_torques(fit: Fit) -> Validation | None:
 
 def draw(fit: Fit) -> Any:
     """Measured and predicted torques of a fit, one diagram per joint."""
-    shown = shown_torques(fit)
-    if shown is None:
+    torques = shown_torques(fit)
+    if torques is None:
         raise ArmdynError("plot: this fit has no torques to draw; expected one that identify made from a log")
-    return torque_figure(shown)
+    return torque_figure(torques)
 
 
 def notebook(fit: Fit) -> str:
     """The error, a row per joint, and torques on the log for validation, else on the logs fitted to."""
     words = [": ".join(filter(None, joint)) for joint in fit.verdict.joints] or ["-"] * fit.arm.n
     rows = [
-        (f"{j + 1} {name}", word, _shown(error, ".2%"), ", ".join(terms))
+        (f"{j + 1} {name}", word, _cell(error, ".2%"), ", ".join(terms))
         for j, (name, word, error, terms) in enumerate(
             zip(fit.arm.joint_names, words, fit.rel_error_joints, fit.structure, strict=False)
         )
     ]
     figure = [] if shown_torques(fit) is None else [picture(draw(fit), 60)]
-    said = [paragraph(line) for line in str(fit).splitlines() if not line.startswith("joint ")]
-    return fragment(*said, table(("joint", "verdict", "torque error", "joint terms"), rows), *figure)
+    lines = [paragraph(line) for line in str(fit).splitlines() if not line.startswith("joint ")]
+    return fragment(*lines, table(("joint", "verdict", "torque error", "joint terms"), rows), *figure)

@@ -37,7 +37,7 @@ def links(fit: Fit) -> list[str]:
         centre = (with_interval(c, h) for c, h in zip(body.com, half, strict=True))
         rows.append((after.name, with_interval(mass, sure.get(f"m{j}", np.nan)), *centre))
         more.append((after.name, vector(np.linalg.eigvalsh(body.tensor_com)), *was))
-    said = (
+    caption = (
         "± is the 95 % interval of what the logs alone determine; that of a centre holds for the mass beside it. A "
         "number without ± is not determined by itself: torques show sums of such numbers, the base parameters below. "
         "Of all physically consistent bodies with the right sums these are nearest to "
@@ -47,7 +47,7 @@ def links(fit: Fit) -> list[str]:
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
     title = "Moments of inertia" + (", and masses and centres of the description" if described else "")
     others = fold(title, table(heads, [row[: len(heads)] for row in more]))
-    return [table(LINK_HEADS, rows), paragraph(said, "small"), others]
+    return [table(LINK_HEADS, rows), paragraph(caption, "small"), others]
 
 
 def joints(fit: Fit) -> list[str]:
@@ -58,13 +58,13 @@ def joints(fit: Fit) -> list[str]:
             (plain.viscous[j], plain.coulomb[j], plain.offset[j]), STD_OF_95_PERCENT * plain.std[:, j], strict=True
         )
         rotor = joint.drive.reflected_inertia
-        own = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
-        rows.append((joint.name, *(with_interval(x, half) for x, half in values), own))
-    said = (
+        rotor_text = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
+        rows.append((joint.name, *(with_interval(x, half) for x, half in values), rotor_text))
+    caption = (
         "SI units at the joint, with 95 % intervals by the logs alone: the plain model of each joint, to compare with "
         "data sheets and the literature. A rotor without a number of its own is one with its link."
     )
-    return [table(JOINT_HEADS, rows), paragraph(said, "small")]
+    return [table(JOINT_HEADS, rows), paragraph(caption, "small")]
 
 
 def as_written(fit: Fit) -> list[str]:
@@ -74,19 +74,19 @@ def as_written(fit: Fit) -> list[str]:
         f = joint.friction
         numbers = (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia)
         rows.append((joint.name, *(f"{x:.3g}" for x in numbers), ", ".join(terms)))
-    said = (
+    caption = (
         "Viscous and Coulomb friction are the pair nearest to the friction curve of the model, which is what plain "
         "formats hold; load, presliding and asymmetry come besides."
     )
-    return [paragraph(said), table(MODEL_HEADS, rows)]
+    return [paragraph(caption), table(MODEL_HEADS, rows)]
 
 
 def with_interval(value: float, half: float) -> str:
     """A number, and behind it how far it may be off, where that is known."""
     if not np.isfinite(value):
         return "-"
-    shown = f"{0.0 if abs(value) < ROUND_OFF else value:.3g}"
-    return f"{shown} ± {half:.2g}" if np.isfinite(half) else shown
+    digits = f"{0.0 if abs(value) < ROUND_OFF else value:.3g}"
+    return f"{digits} ± {half:.2g}" if np.isfinite(half) else digits
 
 
 def vector(values: Iterable[float]) -> str:

@@ -29,5 +29,5 @@ def draw(log: Log) -> Any:
 
 
 def notebook(log: Log) -> str:
-    """What a notebook shows."""
+    """Return the view of a log in a notebook."""
     return fragment(paragraph(repr(log).strip("<>")), *(paragraph(note) for note in log.notes), picture(draw(log), 60))

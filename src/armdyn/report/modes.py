@@ -35,20 +35,20 @@ def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     """
     from matplotlib.figure import Figure
 
-    found = modes(motion.A)
+    motion_modes = modes(motion.A)
     effort = np.array([joint.limits.effort for joint in motion.arm.joints])
     scale = effort if np.isfinite(effort).all() else 1.0
     reach = controllability(motion.A, motion.B * scale, horizon)
 
     figure = Figure(figsize=(7, 8), layout="constrained")
     top, middle, times, low = figure.subplots(4, sharex=True)
-    top.plot(motion.t, found.eigenvalues.real, ".", ms=2, color="C0")
+    top.plot(motion.t, motion_modes.eigenvalues.real, ".", ms=2, color="C0")
     top.set_ylabel("real part [1/s]")
-    middle.plot(motion.t, found.eigenvalues.imag, ".", ms=2, color="C1")
+    middle.plot(motion.t, motion_modes.eigenvalues.imag, ".", ms=2, color="C1")
     middle.set_ylabel("imaginary part [1/s]")
     for sign, name, colour in ((-1, "growth", "C3"), (1, "decay", "C2")):
-        shown = np.where(np.sign(found.time_constants) == sign, np.abs(found.time_constants), np.nan)
-        times.semilogy(motion.t, shown, ".", ms=2, color=colour, label=[name, *["_"] * (shown.shape[-1] - 1)])
+        constants = np.where(np.sign(motion_modes.time_constants) == sign, np.abs(motion_modes.time_constants), np.nan)
+        times.semilogy(motion.t, constants, ".", ms=2, color=colour, label=[name, *["_"] * (constants.shape[-1] - 1)])
     times.set_ylim(top=LONGEST_TIME_CONSTANT_S)
     times.set_ylabel("time constants [s]")
     times.legend(markerscale=4)

@@ -55,7 +55,7 @@ def _down(gravity: tuple[float, ...]) -> str:
 
 
 def remedy(arm: Arm, finding: Finding, log: Log | None = None) -> str:
-    """What to do about a finding: options, or a sentence."""
+    """Return what to do about a finding: options, or a sentence."""
     correction = finding.correction
     if correction is None:
         return finding.hint
@@ -90,5 +90,5 @@ def is_whole(finding: Finding) -> bool:
 
 
 def advice(arm: Arm, finding: Finding, log: Log | None = None) -> str:
-    """What was found, and the options or steps that help."""
+    """Return a finding, and the options or steps that help."""
     return with_remedy(finding.text, remedy(arm, finding, log))

@@ -42,7 +42,7 @@ def page(result: SimulationResult) -> str:
 
 
 def notebook(result: SimulationResult) -> str:
-    """What was reached, a row per joint, and the tracking errors."""
+    """Return the view of a run in a notebook: what was reached, a row per joint, and the tracking errors."""
     stopped = [] if result.complete else [paragraph("; ".join(result.notes) or "Stopped early.")]
     errors = picture(plot_run(result, "error", degrees=True), 60)
     return fragment(paragraph(f"Simulation: {result.name}"), *stopped, *summary(result), joints(result), errors)
@@ -109,7 +109,7 @@ def torque_units(result: SimulationResult) -> list[str]:
 
 
 def _hint(what: str) -> str:
-    """That a file is given by name."""
+    """Return the hint that a file is given by name."""
     return f"; plot(path={what!r}) writes a file" if Path(what).suffix in PICTURES else ""
 
 

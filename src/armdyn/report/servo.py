@@ -92,34 +92,34 @@ def rows(fit: ServoFit) -> list[tuple[str, ...]]:
         "compliance": fit.stiffness, "damping": fit.damping, "inertia": fit.armature, "coulomb": fit.coulomb,
         "delay": milli * fit.delay, "dead_band": milli * fit.dead_band,
     }  # fmt: skip
-    found: list[tuple[str, ...]] = []
+    table: list[tuple[str, ...]] = []
     for j, name in enumerate(fit.arm.joint_names):
         cells = [f"{x[j]:.3g}{mark(fit, key, j)}" for key, x in values.items()]
         if fit.words[NAMES.index("dead_band")][j] == "left out":
             cells[-1] = "none"
-        found.append((name, *cells, f"{milli * fit.held_out[j]:.2g}"))
-    return found
+        table.append((name, *cells, f"{milli * fit.held_out[j]:.2g}"))
+    return table
 
 
 def mark(fit: ServoFit, name: str, joint: int) -> str:
-    """How sure a number is; a torque is as sure as the less sure of its ratio and the stiffness."""
+    """Return how sure a number is; a torque is as sure as the less sure of its ratio and the stiffness."""
     words = [fit.words[NAMES.index(name)][joint], fit.words[0][joint] if name in TORQUES else "determined"]
     return MARKS[max(words, key=list(MARKS).index)]
 
 
 def lights(fit: ServoFit) -> list[html.Markup]:
-    """How sure the numbers of each joint are: a light and a word."""
-    found = []
+    """Return how sure the numbers of each joint are: a light and a word."""
+    judged = []
     for row in rows(fit):
         marks = {cell[-1:] for cell in row[1:]}
         word = "not all determined" if marks & {"?", "-"} else "some known roughly" if "~" in marks else "determined"
-        found.append(html.light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
-    return found
+        judged.append(html.light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
+    return judged
 
 
 def ratio_rows(fit: ServoFit) -> list[tuple[str, ...]]:
     """One row per joint and ratio: value, range, word."""
-    found: list[tuple[str, ...]] = []
+    table: list[tuple[str, ...]] = []
     for parameter in PARAMETERS:
         for j, joint in enumerate(fit.arm.joint_names):
             one = fit.estimate(parameter.name, j)
@@ -127,8 +127,8 @@ def ratio_rows(fit: ServoFit) -> list[tuple[str, ...]]:
                 continue
             high = "∞" if np.isinf(one.high) else f"{one.high:.4g}"
             ends = "-" if one.word == "given" else f"{one.low:.4g} to {high}"
-            found.append((f"{parameter.symbol}, {joint}", f"{one.value:.4g} {parameter.unit}", ends, one.word))
-    return found
+            table.append((f"{parameter.symbol}, {joint}", f"{one.value:.4g} {parameter.unit}", ends, one.word))
+    return table
 
 
 def error_text(fit: ServoFit) -> str:
@@ -142,10 +142,10 @@ def error_text(fit: ServoFit) -> str:
 
 def notebook(fit: ServoFit) -> str:
     """Numbers and replays."""
-    told = [html.paragraph(text, "small") for text in fit.warnings]
+    warnings = [html.paragraph(text, "small") for text in fit.warnings]
     return html.fragment(
         html.paragraph(f"Servos of {fit.source.name}: {error_text(fit)}"), html.table(columns(fit), rows(fit)),
-        html.paragraph(LEGEND, "small"), *told, html.picture(draw(fit), 60),
+        html.paragraph(LEGEND, "small"), *warnings, html.picture(draw(fit), 60),
     )  # fmt: skip
 
 

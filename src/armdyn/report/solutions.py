@@ -8,16 +8,16 @@ from armdyn.html import fragment, paragraph, table
 from armdyn.kinematics.inverse import InverseKinematics
 
 
-def notebook(found: InverseKinematics) -> str:
+def notebook(solution: InverseKinematics) -> str:
     """All solutions of one pose, of many how many were solved."""
-    if np.ndim(found.success):
-        return fragment(paragraph(str(found)))
-    rows = [("chosen" if found.success else "nearest", *_numbers(found.q), "yes")]
-    for name, q, inside in zip(found.branches, found.all_solutions, found.within_limits, strict=True):
+    if np.ndim(solution.success):
+        return fragment(paragraph(str(solution)))
+    rows = [("chosen" if solution.success else "nearest", *_numbers(solution.q), "yes")]
+    for name, q, inside in zip(solution.branches, solution.all_solutions, solution.within_limits, strict=True):
         if not np.isnan(q).any():
             rows.append((name, *_numbers(q), "yes" if inside else "no"))
-    columns = ("solution", *found.joint_names, "within limits")
-    return fragment(paragraph(str(found)), table(columns, rows), paragraph("Positions in rad or m.", "small"))
+    columns = ("solution", *solution.joint_names, "within limits")
+    return fragment(paragraph(str(solution)), table(columns, rows), paragraph("Positions in rad or m.", "small"))
 
 
 def _numbers(q: np.ndarray) -> list[str]:

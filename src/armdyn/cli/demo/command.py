@@ -63,14 +63,14 @@ def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
     from armdyn.cli.demo import study as demo_study
 
     lines, title = [], "starting"
-    kept = f"what was made before is in {out}; 'armdyn demo' begins anew"
+    outcome = f"what was made before is in {out}; 'armdyn demo' begins anew"
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
             task = bar.add_task("", total=len(STAGES) + 1)
             for at, (title, name) in enumerate(STAGES, start=1):
                 bar.update(task, description=f"{title}, {at} of {len(STAGES) + 1}")
-                watch().said = f"interrupted while {title}; {kept}"
+                watch().message = f"interrupted while {title}; {outcome}"
                 begun = time.perf_counter()
                 lines.append(getattr(demo_study, name)(study, out))
                 console.print(f"  {title:<30}{time.perf_counter() - begun:6.2f} s")
@@ -78,6 +78,6 @@ def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
             bar.update(task, description="drawing")
             demo_study.show(study, lines, out)
     except KeyboardInterrupt:
-        typer.echo(f"armdyn: interrupted while {title}; {kept}", err=True)
+        typer.echo(f"armdyn: interrupted while {title}; {outcome}", err=True)
         raise typer.Exit(130) from None
     return lines

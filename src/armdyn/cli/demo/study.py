@@ -70,10 +70,10 @@ class DemoStudy:
         from armdyn.trajectory.excitation.excite import excite
 
         # A period of a motion that goes on: where joints stand, friction is whatever holds them and tells nothing.
-        found = excite(self.arm, MOTION_S, at_rest=False, **options)
-        if found.interrupted:  # which ends the search alone
+        excitation = excite(self.arm, MOTION_S, at_rest=False, **options)
+        if excitation.interrupted:  # which ends the search alone
             raise KeyboardInterrupt
-        return found
+        return excitation
 
     def _measured(self, reference: Any) -> SimulationResult:
         """The real arm along a reference under PD and nominal torques, as its instruments show it."""
@@ -95,7 +95,7 @@ class DemoStudy:
 
     @cached_property
     def fit(self) -> Fit:
-        """What the log says about the arm, validated on the other motion."""
+        """Fit of the arm to the log, validated on the other motion."""
         from armdyn.identification.identify import identify
 
         logs = dataclasses.replace(self.log.to_log(), path=self.path), self._measured(self.task).to_log()
@@ -105,7 +105,7 @@ class DemoStudy:
 
     @cached_property
     def laws(self) -> dict[str, Law]:
-        """What is compared; the adaptive law starts from the description."""
+        """Laws that are compared; the adaptive law starts from the description."""
         from armdyn.control.design.designs import adaptive_designs
         from armdyn.control.laws.computed_torque import ComputedTorque
         from armdyn.control.laws.pd import PD

@@ -74,8 +74,8 @@ def compare(
         )  # fmt: skip
     if json:
         rows = [{**place.row._asdict(), "failure": place.failure} for place in map(standing, comparison.rows)]
-        told = [text for _, text in comparison.conclusion]
-        print_json({"about": comparison.about, "controllers": rows, "conclusion": told})
+        conclusion = [text for _, text in comparison.conclusion]
+        print_json({"about": comparison.about, "controllers": rows, "conclusion": conclusion})
     else:
         print(comparison)
     for path in [] if comparison.interrupted else _draw(comparison, figure, report):
@@ -118,14 +118,14 @@ def _in_scenarios(
     with progress_bar(None) as tell:
         tell(0.0, "designing controllers")
         laws = chosen_designs(subject, reference, bandwidth, rate, controller)
-        found = compare_scenarios(
+        scenarios = compare_scenarios(
             subject, laws, reference, rate, scenarios=None if "all" in names else names,
             progress=lambda name: tell(0.0, f"running {name}"),
         )  # fmt: skip
     if json:
-        rows = {name: [row._asdict() for row in x.rows] for name, x in found.comparisons.items()}
-        print_json({"scenarios": rows, "left out": found.left_out, "advice": found.advice().splitlines()})
+        rows = {name: [row._asdict() for row in x.rows] for name, x in scenarios.comparisons.items()}
+        print_json({"scenarios": rows, "left out": scenarios.left_out, "advice": scenarios.advice().splitlines()})
     else:
-        print(f"{found}\n\n{found.advice()}")
-    if found.interrupted:
+        print(f"{scenarios}\n\n{scenarios.advice()}")
+    if scenarios.interrupted:
         end_command("; above is what had run; the same command begins anew")

@@ -71,7 +71,7 @@ def law(
 
 
 def law_lines() -> dict[str, str]:
-    """What each law is for, by name."""
+    """Return the purpose of each law, by name."""
     import tomllib
 
     return tomllib.loads(Path(__file__).parents[2].joinpath("laws.toml").read_text("utf-8"))

@@ -107,11 +107,11 @@ def simulate(
         tell(0.0, "designing the controller")
         law = _law(controller, subject, wanted, bandwidth, rate)
         tell(0.0, "planning the run")
-        given = SimulationSettings(
+        settings = SimulationSettings(
             duration, rate, None, None, substeps, delay, None, "DOP853", sensors, seed, 1, True, True, True, None,
             f"{subject.name}, {controller}",
         )  # fmt: skip
-        plan = make_plan(plant, law if friction else law.without_friction(), wanted, given)
+        plan = make_plan(plant, law if friction else law.without_friction(), wanted, settings)
     log = None if out is None else RunFile(out, _most_rows(plan))
     try:
         result = _run(plan, log, out, report)
@@ -122,14 +122,14 @@ def simulate(
             log.discard()
     if ended and grown:
         _end(result, f"saved as {out}{', a log' * (str(out).endswith('.npz'))}", report)
-    kept = f"the log of the whole run is saved as {out}" if grown else NOTHING_KEPT
+    outcome = f"the log of the whole run is saved as {out}" if grown else NOTHING_KEPT
     if not (grown and str(out).endswith(".csv")):
-        write_results(result, out, None if ended else report, kept)
+        write_results(result, out, None if ended else report, outcome)
     elif report is not None:
         draw(result, report, out)
     with working("judging the run", f"{out} is written" if out else NOTHING_KEPT):
-        told = summary(result) if json else result.metrics
-    print_json(told) if json else show(result)
+        figures = summary(result) if json else result.metrics
+    print_json(figures) if json else show(result)
     if ended:
         _end(result, f"saved as {out}" if out else "above", report)
     if not result.complete:
@@ -153,7 +153,7 @@ def _run(plan: Plan, log: RunFile | None, out: Path | None, report: Path | None)
 
 
 def _most_rows(plan: Plan) -> int:
-    """Of the log of a run: sensors may show samples twice."""
+    """Return the largest number of rows in the log of a run: sensors may show samples twice."""
     sensors = plan.settings.sensors
     return (1 + (sensors is not None and sensors.doubled > 0)) * (plan.schedule.clock.samples + 1)
 
@@ -165,10 +165,10 @@ def _is_long(result: SimulationResult) -> bool:
     return (result.complete or result.interrupted) and result.q.size > MOST_NUMBERS
 
 
-def _end(result: SimulationResult, kept: str, report: Path | None) -> NoReturn:
+def _end(result: SimulationResult, outcome: str, report: Path | None) -> NoReturn:
     """After Ctrl-C: say what is kept."""
     drawn = f"; {report} was not drawn, which takes seconds" if report else ""
-    until = f"at {result.t[-1]:.4g} s; the run up to then is {kept}{drawn}"
+    until = f"at {result.t[-1]:.4g} s; the run up to then is {outcome}{drawn}"
     end_command(f" {until}; the same command begins anew")
 
 
@@ -184,19 +184,19 @@ def _sensors(resolution: float, noise: float, others: list[str]) -> Sensors | No
 
     from armdyn.simulation.sensors import Sensors
 
-    given = {"resolution": resolution, "qd_noise": noise}
+    errors = {"resolution": resolution, "qd_noise": noise}
     known = [f.name for f in fields(Sensors)]
     for text in others:
         name, equals, number = text.partition("=")
         key = name.strip().replace("-", "_")
         try:
-            given[key] = float(number)
+            errors[key] = float(number)
         except ValueError:
             equals = ""
         if not equals or key not in known:
-            said = f"expected one of {', '.join(known)}, '=' and a number, got '{text}'"
-            raise typer.BadParameter(said, param_hint="--sensor")
-    return Sensors(**given) if any(given.values()) else None  # type: ignore[arg-type]
+            message = f"expected one of {', '.join(known)}, '=' and a number, got '{text}'"
+            raise typer.BadParameter(message, param_hint="--sensor")
+    return Sensors(**errors) if any(errors.values()) else None  # type: ignore[arg-type]
 
 
 def _reference(text: str, arm: Arm) -> Trajectory:
@@ -254,8 +254,8 @@ def _change(text: str) -> Change:
     try:
         kg, t = float(mass), float(time or 0.0)
     except ValueError:
-        said = f"expected MASS or MASS@TIME such as 2.5@1, got '{text}'"
-        raise typer.BadParameter(said, param_hint="--payload") from None
+        message = f"expected MASS or MASS@TIME such as 2.5@1, got '{text}'"
+        raise typer.BadParameter(message, param_hint="--payload") from None
     return PickUp(t, kg, at_rest=bool(time)) if kg else Drop(t)
 
 

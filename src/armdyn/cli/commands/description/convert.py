@@ -17,9 +17,9 @@ def convert(arm: ArmName, to: To, base: Base = None, tip: Tip = None, json: Json
     """Write an arm in another format; what that format cannot hold is listed."""
     from armdyn.model.convert import not_held
 
-    found = resolve(arm, base, tip)
-    lost = not_held(found, to.suffix)
-    found.save(to)
+    subject = resolve(arm, base, tip)
+    lost = not_held(subject, to.suffix)
+    subject.save(to)
     if json:
         print_json({"written": str(to), "not_held": lost})
         return

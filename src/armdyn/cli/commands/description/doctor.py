@@ -41,7 +41,7 @@ def doctor(json: Json = False) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What armdyn runs on."""
+    """Describe the machine that armdyn runs on."""
     import os
     import platform
     import sys
@@ -78,7 +78,7 @@ def _kernels() -> str:
 
 
 def missing_modules() -> dict[str, list[str]]:
-    """What each extra lacks here."""
+    """Return the modules that each extra lacks here."""
     from importlib.util import find_spec
 
     return {name: [m for m in modules if find_spec(m) is None] for name, (modules, _) in EXTRAS.items()}

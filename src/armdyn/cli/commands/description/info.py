@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
     """Show an arm: joints, limits, frames, masses, drives, what is missing and what looks wrong."""
-    found = resolve(arm, base, tip)
+    subject = resolve(arm, base, tip)
     if json:
-        print_json(summary(found))
+        print_json(summary(subject))
     else:
-        show(found)
+        show(subject)
 
 
 def summary(arm: Arm) -> dict[str, Any]:
@@ -68,10 +68,10 @@ def show(arm: Arm) -> None:
             ("joint", "viscous ", "Coulomb + / - ", "gear ratio ", "reflected inertia "),
             [(joint.name, *_transmission(joint)) for joint in arm.joints],
         )
-    found = diagnose(arm)
-    gaps = [finding for finding in found if finding.topic in ("missing", "limits")]
+    findings = diagnose(arm)
+    gaps = [finding for finding in findings if finding.topic in ("missing", "limits")]
     print_list("Missing", [str(finding) for finding in gaps])
-    print_list("Looks wrong or invented", [str(finding) for finding in found if finding not in gaps])
+    print_list("Looks wrong or invented", [str(finding) for finding in findings if finding not in gaps])
     treated = [f"logs treated in the identification: {arm.preprocessing}"] if arm.preprocessing.changes else []
     print_list("Notes", [*arm.notes, *treated])
 

@@ -69,20 +69,20 @@ def calibrate(
         if mistakes := check_poses(described, measured).mistakes:
             raise DataError(f"{poses.name}: {'; '.join(m.text for m in mistakes)}; correct the file, or give its units")
         tell(0.1, "fitting")
-        found = fit_poses(described, measured, geometry=GEOMETRY[fit], gravity=not no_gravity)
-        found.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
+        calibration = fit_poses(described, measured, geometry=GEOMETRY[fit], gravity=not no_gravity)
+        calibration.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
     if out is not None:
-        found.save(out, onto=onto, offsets=offsets, placed=placed)
+        calibration.save(out, onto=onto, offsets=offsets, placed=placed)
     elif offsets is not None:
-        found.save_offsets(offsets)
+        calibration.save_offsets(offsets)
     if code is not None:
-        found.c_code(code)
+        calibration.c_code(code)
     if report is not None:
-        found.report(report)
+        calibration.report(report)
     if json:
-        print_json(_numbers(found))
+        print_json(_numbers(calibration))
     else:
-        _print(found, out)
+        _print(calibration, out)
 
 
 def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
@@ -107,22 +107,26 @@ def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
     print_line("Fill in x, y, z as measured. Motions from one pose to the next were not checked for collisions.")
 
 
-def _numbers(found: Calibration) -> dict[str, Any]:
-    errors = {name: value._asdict() for name, value in found.held_out._asdict().items() if hasattr(value, "_asdict")}
+def _numbers(calibration: Calibration) -> dict[str, Any]:
+    errors = {
+        name: value._asdict() for name, value in calibration.held_out._asdict().items() if hasattr(value, "_asdict")
+    }
     names = "base_pose tool_pose markers geometry offsets determined deviations doubtful undetermined notes converged"
-    values = {name: getattr(found, name) for name in names.split()}
-    return {"verdict": str(found.verdict), "held_out": errors, "noise": found.noise} | values
+    values = {name: getattr(calibration, name) for name in names.split()}
+    return {"verdict": str(calibration.verdict), "held_out": errors, "noise": calibration.noise} | values
 
 
-def _print(found: Calibration, out: Path | None) -> None:
+def _print(calibration: Calibration, out: Path | None) -> None:
     from armdyn.report.calibration import doubtful_text, error_rows, gain_text, headings, offset_rows, verdict_text
 
     print_table(
-        "Held-out errors", [f"{name} " if k else name for k, name in enumerate(headings(found))], error_rows(found)
+        "Held-out errors",
+        [f"{name} " if k else name for k, name in enumerate(headings(calibration))],
+        error_rows(calibration),
     )
-    if found.fit.unknowns.free.any():
-        print_table("Zeros", ("joint", "error ", "95 % ", "determined "), offset_rows(found))
-    print_list("Notes", [*found.notes, *doubtful_text(found)])
-    print_line(f"{verdict_text(found)} {gain_text(found)}", "bold")
+    if calibration.fit.unknowns.free.any():
+        print_table("Zeros", ("joint", "error ", "95 % ", "determined "), offset_rows(calibration))
+    print_list("Notes", [*calibration.notes, *doubtful_text(calibration)])
+    print_line(f"{verdict_text(calibration)} {gain_text(calibration)}", "bold")
     if out is not None:
         print_line(f"written: {out}", whole=True)

@@ -36,8 +36,8 @@ def drive_gains(
     known = resolve(arm, base, tip)
     with working("reading the logs and finding the gains"):
         without, carrying = options.read([log, loaded], known, currents=True)
-        found = identify_drive_gains(known, without, carrying, mass, com=com)
+        gains = identify_drive_gains(known, without, carrying, mass, com=com)
     if json:
-        print_json(found._asdict())
+        print_json(gains._asdict())
         return
-    print(found)
+    print(gains)

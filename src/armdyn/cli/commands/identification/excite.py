@@ -77,8 +77,9 @@ UrScript = Annotated[
 ]
 Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
-Given = Annotated[
-    list[Path] | None, typer.Option(metavar="LOG", help="Logs that there are already: the motion complements them.")
+PriorLogs = Annotated[
+    list[Path] | None,
+    typer.Option("--given", metavar="LOG", help="Logs that there are already: the motion complements them."),
 ]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
@@ -101,7 +102,7 @@ def excite(
     no_self_collision: NoApart = False,
     obstacles: Obstacles = None,
     table: Table = None,
-    given: Given = None,
+    prior_logs: PriorLogs = None,
     *,
     options: LogOptions,
     down: Down = None,
@@ -144,10 +145,10 @@ def excite(
     _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
     if rate is not None:
         require_rate(rate)
-    logs = options.read(given or [], subject, currents=True)
+    logs = options.read(prior_logs or [], subject, currents=True)
     torque = numbers(max_torque, "--max-torque")
     with single_threaded(), progress_bar(starts or time_budget, saves=True) as tell:
-        found = design(
+        excitation = design(
             subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
             max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
             unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
@@ -159,11 +160,11 @@ def excite(
                 standing.starts if starts else standing.elapsed, _words(standing), isfinite(standing.best)
             ),
         )  # fmt: skip
-        experiment = None if pose is None else plan_experiment(found, pose, count=repeat, rehearsal=rehearsal)
+        experiment = None if pose is None else plan_experiment(excitation, pose, count=repeat, rehearsal=rehearsal)
         whole = experiment is not None and out.suffix in (".yaml", ".json")
         written = [
             save_trajectory(
-                experiment.joined if experiment and whole else found.trajectory, out, rate=rate,
+                experiment.joined if experiment and whole else excitation.trajectory, out, rate=rate,
                 joint_names=subject.joint_names, kinds=[joint.kind for joint in subject.joints], units=units,
             )
         ]  # fmt: skip
@@ -174,29 +175,29 @@ def excite(
             parts = {} if experiment is None else experiment.guarantees
             around = {name: [asdict(one) for one in some] for name, some in parts.items()}
             files = {"file": str(out), "files": [str(path) for path in written]}
-            print_json(summary(found) | files | {"guarantees_around": around})
+            print_json(summary(excitation) | files | {"guarantees_around": around})
         else:
-            _show(found, written)
-    interrupted = found.interrupted or watch().pressed
+            _show(excitation, written)
+    interrupted = excitation.interrupted or watch().pressed
     if report is not None and not interrupted:
-        draw(found, report, *written)
+        draw(excitation, report, *written)
         if not json:
             print(f"wrote {report}")
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
         end_command(f"; the best motion so far is saved{drawn}; another --seed looks further")
-    _warn(found, experiment)
+    _warn(excitation, experiment)
 
 
-def _warn(found: Excitation, experiment: Experiment | None) -> None:
+def _warn(excitation: Excitation, experiment: Experiment | None) -> None:
     """End with exit code 3 where a motion may hit its surroundings or break a limit, and say why."""
     from armdyn.report.excitation import shortfall
 
-    told = [shortfall(one) for one in found.guarantees if one.is_alarming]
+    warnings = [shortfall(one) for one in excitation.guarantees if one.is_alarming]
     for name, some in (experiment.guarantees if experiment else {}).items():
-        told += [f"On the {name}, {one}." for one in some if one.checked and not one.holds]
-    if told:
-        typer.echo(f"armdyn: {' '.join(told)}", err=True)
+        warnings += [f"On the {name}, {one}." for one in some if one.checked and not one.holds]
+    if warnings:
+        typer.echo(f"armdyn: {' '.join(warnings)}", err=True)
         raise typer.Exit(3)
 
 
@@ -234,46 +235,50 @@ def _write_experiment(
     return written
 
 
-def summary(found: Excitation) -> dict[str, Any]:
-    """What there is to say about a motion."""
+def summary(excitation: Excitation) -> dict[str, Any]:
+    """Summarise a motion for scripts."""
     return {
-        "arm": found.base.name,
-        "duration": found.trajectory.duration,
-        "condition": found.condition,
-        "condition_worst_choice": found.condition_worst,
-        "condition_unit_columns": found.condition_unit,
-        "base_parameters": found.base.count,
-        "columns": len(found.information),
-        "searches": found.starts,
-        **attributes(found, "seconds interrupted unchecked lowest"),
-        "kept": found.constraints,
-        "confined": [str(one) for one in found.confined],
-        "guarantees": [asdict(one) for one in found.guarantees],
+        "arm": excitation.base.name,
+        "duration": excitation.trajectory.duration,
+        "condition": excitation.condition,
+        "condition_worst_choice": excitation.condition_worst,
+        "condition_unit_columns": excitation.condition_unit,
+        "base_parameters": excitation.base.count,
+        "columns": len(excitation.information),
+        "searches": excitation.starts,
+        **attributes(excitation, "seconds interrupted unchecked lowest"),
+        "kept": excitation.constraints,
+        "confined": [str(one) for one in excitation.confined],
+        "guarantees": [asdict(one) for one in excitation.guarantees],
     }
 
 
-def _show(found: Excitation, written: list[Path]) -> None:
+def _show(excitation: Excitation, written: list[Path]) -> None:
     from armdyn.trajectory.excitation.excite import GOOD_CONDITION
 
-    n, count = found.base.source.n, found.base.count
-    print(f"{found.base.name}: {found.trajectory.duration:g} s, designed in {found.seconds:.0f} s")
+    n, count = excitation.base.source.n, excitation.base.count
+    print(f"{excitation.base.name}: {excitation.trajectory.duration:g} s, designed in {excitation.seconds:.0f} s")
     print(
-        f"Condition number {found.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good "
-        f"({found.condition_worst:.1f} for the worst usual choice of base columns, {found.condition_unit:.1f} with "
-        "unit columns)"
+        f"Condition number {excitation.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good "
+        f"({excitation.condition_worst:.1f} for the worst usual choice of base columns, "
+        f"{excitation.condition_unit:.1f} with unit columns)"
     )
-    print("\n".join(["At all times:", *(f"  {line}" for line in found.always)]))
-    print("\n".join(["Not checked:", *(f"  {line}" for line in found.unchecked), f"{found.lowest.capitalize()}."]))
+    print("\n".join(["At all times:", *(f"  {line}" for line in excitation.always)]))
+    print(
+        "\n".join(
+            ["Not checked:", *(f"  {line}" for line in excitation.unchecked), f"{excitation.lowest.capitalize()}."]
+        )
+    )
     if len(written) == 1:
-        start = ", ".join(f"{x:.3g}" for x in found.trajectory(0.0).q)
+        start = ", ".join(f"{x:.3g}" for x in excitation.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
-    if not found.is_good:
-        print(f"Some parameters are shown weakly: {found.advice}")
+    if not excitation.is_good:
+        print(f"Some parameters are shown weakly: {excitation.advice}")
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 
 def _words(standing: SearchProgress) -> str:
-    """Where a search stands."""
+    """Describe the state of a search."""
     best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
     now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
     return " ".join(filter(None, ("searching", ", ".join(filter(None, (best, now))))))

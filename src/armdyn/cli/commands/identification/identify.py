@@ -91,15 +91,15 @@ def identify(
         tell(0.0, "reading logs")
         paths = [*logs, *(validate or [])]
         correct = options if check else replace(options, delay=None)  # a fit finds the delay, or takes it as given
-        given = correct.read(paths, described, currents=force)
+        read = correct.read(paths, described, currents=force)
         if check:
-            _check(described, given, report, json)
+            _check(described, read, report, json)
             return
-        with held_warnings() as held, option_words(described, *given[:1]):
+        with held_warnings() as held, option_words(described, *read[:1]):
             fit = fit_arm(
-                described, given[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
+                described, read[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
                 coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass,
-                band=band, cutoff=cutoff, method=method, form=form, validation=given[len(logs) :] or None,
+                band=band, cutoff=cutoff, method=method, form=form, validation=read[len(logs) :] or None,
                 progress=tell, force=force, delay=options.delay,
             )  # fmt: skip
             if not json:  # the verdict is printed below, with its reasons
@@ -202,7 +202,7 @@ def _advice(check: DataCheck, finding: Finding) -> str:
 
 
 def check_summary(check: DataCheck) -> dict[str, Any]:
-    """What there is to say about a log."""
+    """Summarise the check of a log."""
     log = check.log
     return {
         "log": log.name,

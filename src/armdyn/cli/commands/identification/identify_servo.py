@@ -82,12 +82,12 @@ def identify_servo(
     }  # fmt: skip
     with progress_bar() as tell, ignore_warnings():  # what it warns of stands in the summary
         tell(0.0, "reading logs")
-        own, carrying = (
+        free, carrying = (
             [log for path in paths for log in read_servo_log(path, described, **settings)]
             for paths in (logs, loaded or [])
         )
         fit = fit_servo(
-            described, own, stiffness=joint_numbers(stiffness, "--stiffness") or None, loaded=carrying, mass=mass,
+            described, free, stiffness=joint_numbers(stiffness, "--stiffness") or None, loaded=carrying, mass=mass,
             com=com, terms=terms, progress=tell,
         )  # fmt: skip
     write_results(fit, out, report)
@@ -98,7 +98,7 @@ def identify_servo(
 
 
 def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
-    """What was found, how sure it is, what was written, and the next command."""
+    """Print the result, how sure it is, what was written, and the next command."""
     from armdyn.report.advice import servo_command, shown_path
     from armdyn.report.servo import LEGEND, columns, error_text, rows
 

@@ -41,24 +41,24 @@ def payload(
     with working("reading the log and finding the payload"):
         (measured,) = options.read([log], known)
         with option_words(known, measured):
-            found = identify_payload(known, measured)
+            estimate = identify_payload(known, measured)
     if out is not None:
-        found.arm.save(out)
+        estimate.arm.save(out)
     if json:
         from armdyn.report.options import advice
 
-        findings = [advice(known, finding, measured) for finding in found.findings]
-        judged = {"verdict": found.verdict, "findings": findings}
+        findings = [advice(known, finding, measured) for finding in estimate.findings]
+        judged = {"verdict": estimate.verdict, "findings": findings}
         if format is not None:
-            judged["tool_data"] = tool_data(found.mass, found.com, found.inertia, format)
-        print_json(attributes(found, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
+            judged["tool_data"] = tool_data(estimate.mass, estimate.com, estimate.inertia, format)
+        print_json(attributes(estimate, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
         return
-    print(f"mass    {found.mass:.4g} ± {1.96 * found.mass_std:.2g} kg (95 %)")
-    pairs = zip("xyz", found.com, found.com_std, strict=True)
+    print(f"mass    {estimate.mass:.4g} ± {1.96 * estimate.mass_std:.2g} kg (95 %)")
+    pairs = zip("xyz", estimate.com, estimate.com_std, strict=True)
     print("centre  " + ", ".join(f"{axis} {c:.4g} ± {1.96 * s:.2g}" for axis, c, s in pairs) + " m in the tip's frame")
-    rows = zip(found.inertia, found.inertia_std, strict=True)
-    told = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
-    print("inertia " + "\n        ".join(told) + " kg m² about the centre")
-    print(f"relative torque error {found.rel_error:.2%}: {found.verdict}")
+    rows = zip(estimate.inertia, estimate.inertia_std, strict=True)
+    tensor = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
+    print("inertia " + "\n        ".join(tensor) + " kg m² about the centre")
+    print(f"relative torque error {estimate.rel_error:.2%}: {estimate.verdict}")
     if format is not None:
-        print(tool_data(found.mass, found.com, found.inertia, format))
+        print(tool_data(estimate.mass, estimate.com, estimate.inertia, format))

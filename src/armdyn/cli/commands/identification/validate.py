@@ -38,11 +38,11 @@ def validate(
     arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the logs and comparing"):
         delay = arm.preprocessing.delay if options.delay is None else options.delay
-        given = replace(options, delay=None).read(logs, arm)
-        compared = [_compare(arm, log, band, delay) for log in given]
+        read = replace(options, delay=None).read(logs, arm)
+        compared = [_compare(arm, log, band, delay) for log in read]
     if json:
-        told = [one.summary() for one in compared]
-        print_json(told[0] if len(told) == 1 else told)
+        summaries = [one.summary() for one in compared]
+        print_json(summaries[0] if len(summaries) == 1 else summaries)
     elif len(compared) == 1:
         _show(arm, compared[0])
     else:
@@ -74,20 +74,20 @@ class Compared(NamedTuple):
 
     @property
     def advice(self) -> list[str]:
-        """What speaks against the log, and how it was read."""
+        """Findings about the log, and how it was read."""
         from armdyn.report.options import advice
 
         return [advice(self.arm, finding, self.log) for finding in self.findings]
 
     @property
     def compared(self) -> str:
-        """What was compared, in words."""
+        """Description of what was compared."""
         return f"below {self.result.band:g} Hz" if self.result.band else "at poses held still"
 
     def summary(self) -> dict[str, Any]:
         """In SI units."""
-        told = {"log": self.log.name, "verdict": self.word, "band": self.result.band, "findings": self.advice}
-        return attributes(self.result, "rel_error rel_error_joints rmse") | told
+        judged = {"log": self.log.name, "verdict": self.word, "band": self.result.band, "findings": self.advice}
+        return attributes(self.result, "rel_error rel_error_joints rmse") | judged
 
 
 def _compare(arm: Arm, log: Log, band: float | None, delay: float) -> Compared:
@@ -99,13 +99,13 @@ def _compare(arm: Arm, log: Log, band: float | None, delay: float) -> Compared:
     result = compare(arm, log, band=band, delay=delay)
     (log,) = without_delay([log], delay)
     # What speaks against the log stands above notes on how it was read.
-    found = sorted(check_log(arm, log).findings, key=lambda finding: finding.level == "note")
-    return Compared(log, result, level_for(result.rel_error, found), found, arm)
+    findings = sorted(check_log(arm, log).findings, key=lambda finding: finding.level == "note")
+    return Compared(log, result, level_for(result.rel_error, findings), findings, arm)
 
 
 def _show(arm: Arm, one: Compared) -> None:
     """A row per joint."""
-    log, result, word, found = one.log, one.result, one.word, one.findings
+    log, result, word, findings = one.log, one.result, one.word, one.findings
     rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
         f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} {one.compared}",
@@ -116,7 +116,7 @@ def _show(arm: Arm, one: Compared) -> None:
         print(f"logs are treated as in the identification of the arm: {arm.preprocessing}")
     print_list("Data", one.advice)
     if not one.usable:
-        _say_next(arm, log, any(finding.level != "note" for finding in found))
+        _say_next(arm, log, any(finding.level != "note" for finding in findings))
 
 
 def _show_all(arm: Arm, compared: list[Compared]) -> None:
@@ -137,7 +137,7 @@ def _show_all(arm: Arm, compared: list[Compared]) -> None:
 
 
 def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
-    """What to do about a model that is not usable for a log."""
+    """Print what to do about a model that is not usable for a log."""
     import shlex
 
     from armdyn.report.advice import arm_words, shown_path

@@ -24,52 +24,52 @@ def base(
     from armdyn.dynamics.base.parameters import base_parameters
 
     terms, joint_terms = "gravity" if gravity else "full", ("rotor",) if rotors else ()
-    found = base_parameters(resolve(arm, base, tip), terms, joint_terms)
+    reduced = base_parameters(resolve(arm, base, tip), terms, joint_terms)
     if json:
-        print_json(summary(found))
+        print_json(summary(reduced))
     else:
-        show(found)
+        show(reduced)
 
 
-def summary(found: BaseParameters) -> dict[str, Any]:
+def summary(reduced: BaseParameters) -> dict[str, Any]:
     """Everything that `base` knows, in SI units; values are null where the arm's inertia is unknown."""
     return {
-        "arm": found.name,
-        **attributes(found, "terms count"),
-        "of": found.P.shape[1],
-        "names": found.labels,
-        "formulas": found.formulas,
-        "values": _values(found),
-        **attributes(found, "lengths unidentifiable"),
-        "gap": found.gap._asdict() if found.gap else None,
+        "arm": reduced.name,
+        **attributes(reduced, "terms count"),
+        "of": reduced.P.shape[1],
+        "names": reduced.labels,
+        "formulas": reduced.formulas,
+        "values": _values(reduced),
+        **attributes(reduced, "lengths unidentifiable"),
+        "gap": reduced.gap._asdict() if reduced.gap else None,
     }
 
 
-def show(found: BaseParameters) -> None:
+def show(reduced: BaseParameters) -> None:
     """Print the parameters, the lengths they mention and how clear the rank is."""
-    what = "gravity torques" if found.terms == "gravity" else "joint torques"
-    rows = zip(range(1, found.count + 1), found.formulas, _values(found), strict=True)
+    what = "gravity torques" if reduced.terms == "gravity" else "joint torques"
+    rows = zip(range(1, reduced.count + 1), reduced.formulas, _values(reduced), strict=True)
     print_table(
-        f"{found.name}: {found.count} base parameters of {found.P.shape[1]} act on the {what}",
+        f"{reduced.name}: {reduced.count} base parameters of {reduced.P.shape[1]} act on the {what}",
         ("# ", "base parameter", "value (SI) "),
         [(str(i), text, number(value)) for i, text, value in rows],
     )
-    _show_lengths(found)
-    alone = [text for text in found.unidentifiable if " " not in text]
+    _show_lengths(reduced)
+    alone = [text for text in reduced.unidentifiable if " " not in text]
     if alone:
         print_line(f"No effect at all: {', '.join(alone)}\n")
-    if found.gap:
+    if reduced.gap:
         print_line(
-            f"Rank: of the weakest base column {found.gap.weakest_kept:.1e} is independent of the others, "
-            f"of the strongest dropped one {found.gap.strongest_dropped:.1e}",
+            f"Rank: of the weakest base column {reduced.gap.weakest_kept:.1e} is independent of the others, "
+            f"of the strongest dropped one {reduced.gap.strongest_dropped:.1e}",
             "dim",
         )
 
 
-def _show_lengths(found: BaseParameters) -> None:
+def _show_lengths(reduced: BaseParameters) -> None:
     """The letters that the formulas use, and where they are measured."""
-    text = " ".join(found.formulas).replace("^", " ").replace("(", " ").replace(")", " ")
-    used = {name: value for name, value in found.lengths.items() if name in text.split()}
+    text = " ".join(reduced.formulas).replace("^", " ").replace("(", " ").replace(")", " ")
+    used = {name: value for name, value in reduced.lengths.items() if name in text.split()}
     if used:
         listed = ", ".join(f"{name} = {value:.6g}" for name, value in used.items())
         print_line(f"Lengths [m]: {listed}")
@@ -80,6 +80,6 @@ def _show_lengths(found: BaseParameters) -> None:
         print_line()
 
 
-def _values(found: BaseParameters) -> list[float]:
+def _values(reduced: BaseParameters) -> list[float]:
     """The arm's own values, NaN where its inertia is unknown."""
-    return [float(row @ found.own_parameters) for row in found.P]
+    return [float(row @ reduced.own_parameters) for row in reduced.P]

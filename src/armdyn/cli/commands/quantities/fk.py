@@ -24,17 +24,17 @@ def fk(
     """Forward kinematics: the pose of the tip, its Jacobian's condition, on request of every link."""
     from armdyn.kinematics.forward import forward_kinematics
 
-    found = resolve(arm, base, tip)
-    given = read_states(found, q, None, None, states, degrees)
-    T = np.asarray(forward_kinematics(found, given.q))
+    subject = resolve(arm, base, tip)
+    inputs = read_states(subject, q, None, None, states, degrees)
+    T = np.asarray(forward_kinematics(subject, inputs.q))
     if out is not None:
-        write_columns(out, given.t, pose_columns(T.reshape(-1, 4, 4)), json)
+        write_columns(out, inputs.t, pose_columns(T.reshape(-1, 4, 4)), json)
     if json:
-        print_json(_summary(found, given.q, T, links))
+        print_json(_summary(subject, inputs.q, T, links))
     elif states is not None and out is None:
-        print_columns(f"{found.name}: pose of {found.tip_name} in base axes [m, rad]", given.t, pose_columns(T))
+        print_columns(f"{subject.name}: pose of {subject.tip_name} in base axes [m, rad]", inputs.t, pose_columns(T))
     elif states is None:
-        _show(found, given.q, T, links)
+        _show(subject, inputs.q, T, links)
 
 
 def pose_columns(T: NDArray) -> dict[str, NDArray]:

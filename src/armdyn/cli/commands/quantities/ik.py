@@ -52,26 +52,26 @@ def ik(
     """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
     from armdyn.kinematics.inverse import inverse_kinematics
 
-    found = resolve(arm, base, tip)
+    subject = resolve(arm, base, tip)
     target, task = _target(position, rpy, quaternion, poses, degrees)
     if axis is not None:
         task = _axis_task(axis, task)
-    start = None if near is None else in_radians(found, numbers(near, found.n, "--near"), degrees)
+    start = None if near is None else in_radians(subject, numbers(near, subject.n, "--near"), degrees)
     if start is None and task == "position":  # of endlessly many postures one that is easy to imagine
-        start = np.clip(0.0, *found.position_limits)
-    result = inverse_kinematics(found, target, start, task=task)
+        start = np.clip(0.0, *subject.position_limits)
+    result = inverse_kinematics(subject, target, start, task=task)
     if out is not None:
         columns = {**matrix_columns("q", result.q, result.success.ndim), "success": np.atleast_1d(result.success) * 1.0}
         write_columns(out, None, columns, json)
     if json:
         one, all_ = "q success residual error reason shortfall at_limit", "all_solutions within_limits branches"
-        print_json({"arm": found.name, "method": result.method} | attributes(result, f"{one} {all_}"))
+        print_json({"arm": subject.name, "method": result.method} | attributes(result, f"{one} {all_}"))
     elif poses is None:
-        _show(found, result)
+        _show(subject, result)
     else:
         print(result)
         if out is None:
-            print_columns(f"{found.name}: joint positions [rad or m]", None, matrix_columns("q", result.q, 1))
+            print_columns(f"{subject.name}: joint positions [rad or m]", None, matrix_columns("q", result.q, 1))
     if not np.all(result.success):
         raise typer.Exit(1)
 
@@ -103,7 +103,7 @@ def _target(
 
 
 def _table(position: str | None, rpy: str | None, quaternion: str | None) -> dict[str, NDArray]:
-    """What was asked for on the line, as a table of one row."""
+    """Return the pose of the command line as a table of one row."""
     table = dict(zip(PLACE, numbers(position, 3, "--position")[:, None], strict=True))
     if rpy is not None:
         table |= zip(TURNS, numbers(rpy, 3, "--rpy")[:, None], strict=True)

@@ -24,9 +24,9 @@ def linearize(
     """Matrices of dtau = M dqdd + C dqd + K dq and dx/dt = A x + B dtau with x = [dq; dqd], and the poles of A."""
     from armdyn.dynamics.linear.linearize import linearize as compute
 
-    found = resolve(arm, base, tip)
-    given = read_states(found, q, qd, qdd, states, degrees)
-    result = compute(found, given.q, given.qd, given.qdd, model="rigid" if rigid else "full")
+    subject = resolve(arm, base, tip)
+    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    result = compute(subject, inputs.q, inputs.qd, inputs.qdd, model="rigid" if rigid else "full")
     matrices = {name: np.asarray(getattr(result, name)) for name in ("M", "C", "K", "A", "B")}
     poles = np.linalg.eigvals(matrices["A"])
     if out is not None:
@@ -35,14 +35,14 @@ def linearize(
         else:
             columns = {}
             for name, matrix in matrices.items():
-                columns |= matrix_columns(name, matrix, given.q.ndim - 1)
-        write_columns(out, given.t, columns, json)
+                columns |= matrix_columns(name, matrix, inputs.q.ndim - 1)
+        write_columns(out, inputs.t, columns, json)
     if json:
-        print_json({"arm": found.name} | matrices | {"poles": np.stack([poles.real, poles.imag], -1)})
+        print_json({"arm": subject.name} | matrices | {"poles": np.stack([poles.real, poles.imag], -1)})
     elif states is None:
-        _show(found, matrices, poles)
+        _show(subject, matrices, poles)
     elif out is None:
-        _show_many(found, given.t, poles)
+        _show_many(subject, inputs.t, poles)
 
 
 def _show(arm: Arm, matrices: dict[str, Any], poles: Any) -> None:

@@ -23,19 +23,19 @@ def regressor(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """The regressor: what each inertial parameter adds to the torques; for many states, how well they tell it."""
-    found = resolve(arm, base, tip)
-    given = read_states(found, q, qd, qdd, states, degrees)
-    Y, names = _matrix(found, given.q, given.qd, given.qdd, reduced)
+    subject = resolve(arm, base, tip)
+    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    Y, names = _matrix(subject, inputs.q, inputs.qd, inputs.qdd, reduced)
     if out is not None:
         whole = {"Y": Y.reshape(-1, *Y.shape[-2:]), "names": np.array(names)}
-        columns = whole if out.suffix == ".npz" else matrix_columns("Y", Y, given.q.ndim - 1)
-        write_columns(out, given.t, columns, json)
+        columns = whole if out.suffix == ".npz" else matrix_columns("Y", Y, inputs.q.ndim - 1)
+        write_columns(out, inputs.t, columns, json)
     if json:
-        print_json({"arm": found.name, "parameters": names, "Y": Y})
+        print_json({"arm": subject.name, "parameters": names, "Y": Y})
     elif states is None:
-        _show(found, Y, names)
+        _show(subject, Y, names)
     elif out is None:
-        _show_many(found, Y, names)
+        _show_many(subject, Y, names)
 
 
 def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> tuple[NDArray, Any]:
@@ -44,8 +44,8 @@ def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> t
     from armdyn.spatial.inertia import parameter_names
 
     if reduced:
-        found = base_parameters(arm)
-        return np.asarray(found.regressor(q, qd, qdd)), found.formulas
+        reduced_set = base_parameters(arm)
+        return np.asarray(reduced_set.regressor(q, qd, qdd)), reduced_set.formulas
     return np.asarray(regressor(arm, q, qd, qdd)), parameter_names(arm.n)
 
 

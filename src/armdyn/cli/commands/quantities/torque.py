@@ -38,18 +38,18 @@ def torque(
     degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Inverse dynamics: joint torques, split into inertia, velocity, gravity, tip load, friction and drive."""
-    found = resolve(arm, base, tip)
-    given = read_states(found, q, qd, qdd, states, degrees)
-    parts = torque_parts(found, given, None if wrench is None else numbers(wrench, 6, "--wrench"))
-    columns = matrix_columns("tau", parts["total"], given.q.ndim - 1)
+    subject = resolve(arm, base, tip)
+    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    parts = torque_parts(subject, inputs, None if wrench is None else numbers(wrench, 6, "--wrench"))
+    columns = matrix_columns("tau", parts["total"], inputs.q.ndim - 1)
     if out is not None:
-        write_columns(out, given.t, columns, json)
+        write_columns(out, inputs.t, columns, json)
     if json:
-        print_json({"arm": found.name, "joints": found.joint_names} | parts)
+        print_json({"arm": subject.name, "joints": subject.joint_names} | parts)
     elif states is not None and out is None:
-        print_columns(f"{found.name}: joint torques [N m or N]", given.t, columns)
+        print_columns(f"{subject.name}: joint torques [N m or N]", inputs.t, columns)
     elif states is None:
-        _show(found, parts)
+        _show(subject, parts)
 
 
 def torque_parts(arm: Arm, states: States, wrench: NDArray | None) -> dict[str, NDArray]:

@@ -41,7 +41,7 @@ def study(
         _show_case(subject, case, folder, json)
         return
     keep_memory()
-    with progress_bar(kept=f"what is finished is kept in {folder}; go on with --resume") as tell:
+    with progress_bar(outcome=f"what is finished is kept in {folder}; go on with --resume") as tell:
         columns = run_study(
             subject, folder, resume=resume, workers=workers, dask=dask,
             progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
@@ -98,7 +98,7 @@ def _write_figures(summary: Summary, folder: Path) -> None:
 
 
 def _words(at: StudyProgress) -> str:
-    """How far the study is, and how long it will take."""
+    """Describe the state of the study, and how long it will take."""
     left = f"{_time(at.left)} left" if at.rate else "..."
     return f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
 
