@@ -189,7 +189,8 @@ def summary(excitation: Excitation) -> str:
     weak = "" if excitation.is_good else ", some of them weakly"
     return (
         f"{excitation.trajectory.duration:g} s of motion that show {parameters}{weak}; condition number "
-        f"{excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns (up to {GOOD_CONDITION:g} is good)."
+        f"{excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns "
+        f"(up to {GOOD_CONDITION:g} is good)."
         f"{excitation.advice and f' To show them better: {excitation.advice}.'}"
     )
 

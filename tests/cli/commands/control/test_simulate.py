@@ -162,7 +162,7 @@ def test_ctrl_c_keeps_the_run_up_to_then(tmp_path, monkeypatch):
     def impatient(*_, **__):
         def tell(share, text, has_result=False):
             if 0 < share < 1:
-                assert found  # so the watch waits until it is written
+                assert has_result  # so the watch waits until it is written
                 raise KeyboardInterrupt
 
         yield tell
