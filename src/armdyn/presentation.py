@@ -33,9 +33,10 @@ RENDERERS = {
     "armdyn.simulation.result.SimulationResult": ("armdyn.report.run", "page html figure"),
     "armdyn.servo.result.ServoFit": ("armdyn.report.servo", "page html figure"),
     "armdyn.study.summary.Summary": ("armdyn.study.page", "page"),
+    "armdyn.control.protocol.Law": ("armdyn.control.export", "code"),
 }
-# The module's functions, which take the result: a whole HTML document, what a notebook shows, a matplotlib figure.
-FUNCTIONS = {"page": "page", "html": "notebook", "figure": "draw"}
+# The module's functions, which take the result: a whole HTML document, what a notebook shows, a matplotlib figure, C.
+FUNCTIONS = {"page": "page", "html": "notebook", "figure": "draw", "code": "law_code"}
 PAGES, PICTURES = (".html", ".htm"), (".png", ".svg", ".pdf")  # endings of their files
 
 
@@ -45,7 +46,7 @@ def present(result: Any, how: str, **options: Any) -> Any:
     Parameters
     ----------
     result : Fit or another result of the table
-    how : {"page", "html", "figure"}
+    how : {"page", "html", "figure", "code"}
     **options
         Those of the function.
     """

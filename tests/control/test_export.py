@@ -105,6 +105,18 @@ def test_c_is_the_same_closed_loop(name, planar, swing, tmp_path, in_c):
     assert np.abs(c.tau - python.tau)[:-1].max() < 1e-10 * np.abs(python.tau).max()
 
 
+def test_c_code_takes_a_law_with_its_rate(tmp_path):
+    law = PD(armdyn.arms.planar2(), 40.0, 8.0)
+    code = armdyn.c_code(law, tmp_path / "one", rate=RATE, prefix="pd")
+    same = law_code(law, tmp_path / "two", RATE, prefix="pd")
+    assert code.source.read_text() == same.source.read_text()
+    text = code.update.header.read_text()
+    assert "void pd_update(" in text
+    assert "update_update" not in text
+    with pytest.raises(ArmdynError, match="or a law, a folder and its rate="):
+        armdyn.c_code(law, tmp_path)
+
+
 @needs_compiler
 @pytest.mark.parametrize("dtype", ["double", "float"])
 def test_selftests_pass(dtype, tmp_path):

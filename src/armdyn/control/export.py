@@ -20,8 +20,8 @@ from armdyn.control.step import MOTION, StepSubject, step_function
 from armdyn.errors import ArmdynError, quote
 from armdyn.files import fill_template, write_whole
 from armdyn.trace import virtual
-from armdyn.trace.numeric import as_names
-from armdyn.trace.printers.c_code import CCode, c_code
+from armdyn.trace.numeric import as_names, declaration
+from armdyn.trace.printers.c_code import CCode, write_code
 from armdyn.trace.printers.c_print import comment, identifier, number
 from armdyn.trace.printers.c_selftest import c_array
 from armdyn.trace.program import Program
@@ -90,9 +90,8 @@ def law_code(
         if value.shape != law.core_shape(name):
             raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
     subject = StepSubject(law, 1 / rate)
-    update = c_code(
-        step_function(subject), subject, directory, prefix=f"{prefix}_update", dtype=dtype, inputs=names, search=search
-    )
+    functions = {f"{prefix}_update": declaration(step_function(subject), "law_code")}
+    update = write_code(functions, subject, Path(directory), f"{prefix}_update", dtype, names, {}, search)
     files = _Files(subject, prefix, dtype, tuple(name for name in subject.bound if name in names))
     selftest_text = files.selftest(update.programs[0])
     texts = {f"{prefix}.h": files.header(), f"{prefix}.c": files.source(), f"{prefix}_selftest.c": selftest_text}
@@ -166,7 +165,7 @@ class _Files:
         ]
         members = [f"state->{identifier(name)}" for name in self.subject.state]
         words = [*members, *map(identifier, self._arguments), "tau", *members]
-        update = f"    {self.prefix}_update_update(\n        {', '.join(words)});"
+        update = f"    {self.prefix}_update(\n        {', '.join(words)});"
         if not members:
             start, update = ["    state->unused = 0;"], f"    (void)state;\n{update}"
         return self._fill("law.c", start="\n".join(start), update=update)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 from armdyn.errors import ArmdynError
 from armdyn.files import fill_template, write_whole
+from armdyn.presentation import present
 from armdyn.trace.docstring import documentation
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import Graph, graph_of
@@ -68,19 +69,48 @@ class Exported(Check):
     program: Program
 
 
+@overload
 def c_code(
     functions: Callable[..., Any] | Sequence[Callable[..., Any]],
     arm: Subject,
     directory: str | os.PathLike[str],
     *,
+    prefix: str | None = ...,
+    dtype: str = ...,
+    inputs: Iterable[str] = ...,
+    options: Mapping[str, Any] | None = ...,
+    search: bool = ...,
+    cpp: bool = ...,
+) -> CCode: ...
+
+
+@overload
+def c_code(
+    functions: Any,
+    arm: str | os.PathLike[str],
+    *,
+    rate: float,
+    prefix: str | None = ...,
+    dtype: str = ...,
+    inputs: Iterable[str] = ...,
+    search: bool = ...,
+) -> Any: ...
+
+
+def c_code(
+    functions: Any,
+    arm: Any,
+    directory: str | os.PathLike[str] | None = None,
+    *,
     prefix: str | None = None,
     dtype: str = "double",
     inputs: Iterable[str] = (),
     options: Mapping[str, Any] | None = None,
-    search: bool = True,
+    search: bool | None = None,
     cpp: bool = False,
-) -> CCode:
-    """Write traced functions of an arm as C99, with all constants folded in.
+    rate: float | None = None,
+) -> Any:
+    """Write traced functions of an arm as C99, with all constants folded in; or a control law.
 
     The code has no dependency but `math.h`, allocates nothing, keeps no state, and computes what the
     Python functions compute, from as few operations as the simplifier finds. A program that checks it
@@ -103,33 +133,56 @@ def c_code(
         instead of being folded in (`"theta"`).
     options : dict, optional
         Values of the functions' options.
-    search : bool
-        Whether to look for forms with fewer operations; without it, products and sums in common are shared alone,
-        which is quicker and for functions made of matrix products no worse.
+    search : bool, optional
+        Whether to look for forms with fewer operations (default for functions, not for laws); without it, products and
+        sums in common are shared alone, which is quicker and for functions made of matrix products no worse.
     cpp : bool
         Whether to write `<prefix>.hpp` too, a C++17 header with `std::array` and, where it is installed, Eigen.
+    rate : float, optional
+        Of a law: `c_code(law, directory, rate=1000)` is `law_code(law, directory, 1000)`, with its options.
 
     Returns
     -------
     CCode
         Fields `source`, `header`, `selftest` (paths) and `counts` (operations by function).
     """
+    if rate is not None:
+        shared = {"prefix": prefix, "dtype": dtype, "inputs": inputs, "search": bool(search)}
+        return present(functions, "code", directory=arm if directory is None else directory, rate=rate, **shared)
+    if directory is None:
+        raise ArmdynError("c_code: expected functions, an arm and a folder, or a law, a folder and its rate=")
     chosen = _traced_functions(functions)
     prefix = _prefix(prefix, arm)
+    symbols = {f"{prefix}_{identifier(traced.name)}": traced for traced in chosen}
+    return write_code(
+        symbols, arm, Path(directory), prefix, dtype, as_names(inputs), options or {}, search is not False, cpp
+    )
+
+
+def write_code(
+    functions: Mapping[str, Traced],
+    arm: Subject,
+    directory: Path,
+    stem: str,
+    dtype: str,
+    inputs: tuple[str, ...],
+    options: Mapping[str, Any],
+    search: bool,
+    cpp: bool = False,
+) -> CCode:
+    """Write functions by their names in C into files that begin with `stem`."""
     if dtype not in LEAST_ALLOWED_ERROR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
-    names, options = as_names(inputs), dict(options or {})
-    _reject_unknown(chosen, names, options)
-    exported = [
-        _export(traced, arm, f"{prefix}_{identifier(traced.name)}", dtype, names, options, search) for traced in chosen
-    ]
+    _prefix(stem, arm)
+    _reject_unknown(list(functions.values()), inputs, options)
+    exported = [_export(traced, arm, symbol, dtype, inputs, options, search) for symbol, traced in functions.items()]
     texts = {
-        f"{prefix}.h": _header(prefix, arm, dtype, exported),
-        f"{prefix}.c": _source(prefix, dtype, exported),
-        f"{prefix}_selftest.c": selftest(prefix, dtype, exported),
+        f"{stem}.h": _header(stem, arm, dtype, exported),
+        f"{stem}.c": _source(stem, dtype, exported),
+        f"{stem}_selftest.c": selftest(stem, dtype, exported),
     }
-    header, source, test = (_write(Path(directory), name, text) for name, text in texts.items())
-    wrapper = _write(Path(directory), f"{prefix}.hpp", cpp_header(prefix, dtype, exported)) if cpp else None
+    header, source, test = (_write(directory, name, text) for name, text in texts.items())
+    wrapper = _write(directory, f"{stem}.hpp", cpp_header(stem, dtype, exported)) if cpp else None
     counts = {e.traced.name: count_operations(e.graph) for e in exported}
     return CCode(source, header, test, counts, wrapper, tuple(e.program for e in exported))
 
