@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -124,3 +126,145 @@ def test_a_design_that_cannot_be_shown_says_why(study):
 def test_bad_input(study, old, new, message):
     with pytest.raises(armdyn.ArmdynError, match=message):
         study({old: new}, DESIGN)
+
+
+TASKS = """
+kind = "design"
+name = "lifters"
+arms = ["puma560"]
+rank_by = "drive_mass"
+drives = "drives.toml"
+
+[[tasks]]
+start = [0.45, 0.15, 0.1]
+end = [0.45, 0.15, 0.3]
+duration = 1.0
+load = 2.0
+
+[[tasks]]
+start = [0.5, -0.1, 0.1]
+end = [0.5, 0.1, 0.1]
+rpy = [0.0, 0.0, 0.0]
+axis = "z"
+duration = 0.8
+
+[samples]
+method = "grid"
+
+[parameters]
+"vector.3.y" = { values = [-0.4331, -0.41] }
+"""
+DRIVES = """
+[[drive]]
+name = "small"
+peak_torque = 12.0
+continuous_torque = 6.0
+speed = 8.0
+rotor_inertia = 1e-5
+gear_ratio = 60.0
+stiffness = 3e3
+mass = 0.6
+
+[[drive]]
+name = "large"
+peak_torque = 300.0
+continuous_torque = 150.0
+speed = 6.0
+rotor_inertia = 3e-4
+gear_ratio = 120.0
+stiffness = 8e4
+mass = 5.5
+"""
+
+
+@pytest.fixture(scope="module")
+def lifters(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lifters")
+    (folder / "lifters.toml").write_text(TASKS)
+    (folder / "drives.toml").write_text(DRIVES)
+    study = armdyn.read_study(folder / "lifters.toml")
+    return study, run_study(study, folder / "out")
+
+
+def test_drives_of_a_catalogue_carry_the_loads_of_all_tasks(lifters):
+    study, columns = lifters
+    assert (columns["reason"] == "").all()
+    drives = {drive.name: drive for drive in study.catalogue}
+    _, _, arm = study.arm(0)
+    bare = arm.with_joints([dataclasses.replace(joint, drive=armdyn.Drive()) for joint in arm.joints])
+    chosen = [drives[name] for name in str(columns["drives"][0]).split(", ")]
+    rotors = np.array([drive.reflected_inertia for drive in chosen])
+    peak, energy, frequency = 0.0, 0.0, np.inf
+    for task in study.tasks:
+        path = armdyn.joint_trajectory(bare, task.motion, task=task.kind, tolerance=1e-5)
+        t = np.linspace(0, task.duration, 201)
+        carrying = bare.with_payload(task.load) if task.load else bare
+        q, qd, qdd = path(t)
+        tau = armdyn.joint_torque(carrying, q, qd, qdd) + rotors * qdd
+        assert (np.abs(tau).max(0) <= [drive.peak_torque for drive in chosen]).all()
+        assert (np.sqrt((tau**2).mean(0)) <= [drive.continuous_torque for drive in chosen]).all()
+        peak = max(peak, np.abs(tau).max())
+        energy += np.trapezoid(np.abs(tau * qd).sum(-1), t)
+        for M in armdyn.mass_matrix(carrying, q[::20]):
+            values = np.linalg.eigvals(np.linalg.solve(M, np.diag([drive.stiffness for drive in chosen])))
+            frequency = min(frequency, np.sqrt(values.real.min()) / (2 * np.pi))
+    assert columns["peak_torque"][0] == pytest.approx(peak)
+    assert columns["energy"][0] == pytest.approx(energy)
+    assert columns["natural_frequency"][0] == pytest.approx(frequency, rel=1e-9)
+    assert columns["drive_mass"][0] == pytest.approx(sum(drive.mass for drive in chosen))
+
+
+def test_the_summary_names_drives_and_draws_designs_side_by_side(lifters):
+    import matplotlib.pyplot as plt
+
+    study, columns = lifters
+    summary = study.summary(columns)
+    assert "drives" in summary.sections[0].columns
+    figure = summary.figures["parallel"]()
+    assert len(figure.axes[0].lines) >= 2
+    plt.close(figure)
+
+
+def test_a_vector_of_another_length_moves_what_comes_after_it(puma):
+    q = np.array([0.3, -0.5, 0.8, 0.2, 0.6, -0.4])
+    frames = armdyn.link_poses(puma, q)
+    moved = armdyn.link_poses(vary(puma, {"vector.3.y": -0.5}), q)
+    vector = frames[2, :3, :3].T @ (frames[3, :3, 3] - frames[2, :3, 3])
+    other = moved[2, :3, :3].T @ (moved[3, :3, 3] - moved[2, :3, 3])
+    np.testing.assert_allclose(other, [vector[0], -0.5, vector[2]], atol=1e-12)
+    np.testing.assert_allclose(moved[:3], frames[:3], atol=1e-12)
+    tip = vary(puma, {"vector.6.z": 0.1})
+    assert tip.tool_pose[2, 3] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("study", "drives", "message"),
+    [
+        (TASKS, DRIVES.replace("300.0", "100.0"), r"drive 'large': the continuous torque 150 is above the peak 100"),
+        (TASKS, DRIVES.replace("large", "small"), r"small is listed more than once"),
+        (TASKS, "", r"drives.toml: expected 'drive'"),
+        (TASKS, DRIVES.replace("speed = 8.0", "speed = 0"), r"speed: expected a number > 0"),
+        (TASKS.replace("rpy = [0.0, 0.0, 0.0]\n", ""), DRIVES, r"axis: expected an orientation too; give rpy"),
+        (
+            TASKS.replace("values = [-0.4331, -0.41]", "low = 0.5, high = 0.2, count = 3"),
+            DRIVES,
+            r"the range .* is empty",
+        ),
+        (TASKS.replace("vector.3.y", "vector.9.y"), DRIVES, r"unknown parameter 'vector.9.y'"),
+        (TASKS.replace("load = 2.0", "load = -1.0"), DRIVES, r"load: expected a number >= 0"),
+    ],
+)
+def test_bad_files_are_one_sentence(tmp_path, study, drives, message):
+    (tmp_path / "bad.toml").write_text(study)
+    (tmp_path / "drives.toml").write_text(drives)
+    with pytest.raises(armdyn.ArmdynError, match=message):
+        armdyn.read_study(tmp_path / "bad.toml")
+
+
+def test_a_design_without_a_drive_says_which_joint_lacks_it(tmp_path):
+    (tmp_path / "weak.toml").write_text(TASKS)
+    (tmp_path / "drives.toml").write_text(DRIVES.split('[[drive]]\nname = "large"')[0])
+    study = armdyn.read_study(tmp_path / "weak.toml")
+    row = study.row(0)
+    assert row["reason"].startswith("no drive for joint")
+    assert not row["success"]

@@ -1,8 +1,9 @@
-"""Design studies: which arm does a task with least torque, energy and load on its bearings.
+"""Design studies: which arm does a set of tasks with least torque, energy and load on its bearings, with which drives.
 
-A case is one arm, a candidate with one sample of its dimensions, that moves its tip along a straight line from rest to
-rest. Every arm is a geometry of its own, so formulas run on CasADi's virtual machine: nothing is compiled and the
-cache of kernels stays as it is.
+A case is one arm, a candidate with one sample of its dimensions, that moves its tip, with a load, along straight lines
+from rest to rest (Vukobratovic and Potkonjak 1979: the choice of a configuration for a functional task). Every arm is a
+geometry of its own, so formulas run on CasADi's virtual machine: nothing is compiled and the cache of kernels stays as
+it is.
 """
 
 from __future__ import annotations
@@ -10,19 +11,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
+from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import joint_wrenches
 from armdyn.errors import PathError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.manipulability import manipulability
 from armdyn.model.arm import Arm
+from armdyn.model.joint import Drive
 from armdyn.simulation.result import SimulationResult
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
+from armdyn.study.drives import CatalogueDrive, DriveChoice, Load, choose, read_catalogue
+from armdyn.study.figures import parallel
 from armdyn.study.labels import label, unit, words
 from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
@@ -42,9 +48,15 @@ METRICS = {
     "reaction_force": "low",  # largest that a joint's bearings carry [N]
     "reaction_moment": "low",  # [N m]
     "reach": "high",  # farthest that the tip gets from the first joint [m]
-    "manipulability": "high",  # smallest along the path
+    "manipulability": "high",  # smallest along the paths
+    "peak_power": "low",  # largest of all drives together [W]
+}
+WITH_DRIVES = {
+    "drive_mass": "low",  # of the drives chosen [kg]
+    "natural_frequency": "high",  # lowest along the paths, on the gears' stiffness [Hz]
 }
 PATH_POINTS = 201  # of the path, at which it is judged
+FREQUENCY_STRIDE = 20  # points of the path per one at which natural frequencies are computed
 POSTURES_FOR_REACH = 1024  # from which the reach is taken
 LARGEST_PATH_ERROR = 1e-5  # how far the tip may be from the line [m, rad]
 LARGEST_VARIED = 1e6  # of what is varied
@@ -53,12 +65,19 @@ DESIGNS_LISTED = 10  # designs that are listed
 
 @dataclass(frozen=True)
 class Task:
-    """A straight line of the tip."""
+    """A straight line of the tip, with a load."""
 
     start: tuple[float, ...]  # [m]
     end: tuple[float, ...]
     rpy: tuple[float, ...] | None  # orientation to keep [rad]; None: free
     duration: float  # [s]
+    load: float = 0.0  # a point mass at the tip [kg]
+    axis: str = ""  # of the tip, x, y or z, whose direction alone matters of the orientation; empty: all of it
+
+    @property
+    def kind(self) -> str:
+        """Of inverse kinematics."""
+        return "position" if self.rpy is None else f"position+{self.axis}" if self.axis else "pose"
 
     @property
     def motion(self) -> TipMotion:
@@ -73,9 +92,10 @@ class Design(Study):
     """See the module."""
 
     candidates: Mapping[str, Arm]
-    task: Task
+    tasks: tuple[Task, ...]
     samples: ParameterSamples
     rank_by: str
+    catalogue: tuple[CatalogueDrive, ...] = ()
 
     @cached_property
     def _rows(self) -> NDArray:
@@ -92,19 +112,20 @@ class Design(Study):
         rows = []
         for number in cases:
             name, row, arm = self.arm(number)
-            judged, reason = self._judge(arm)
+            judged, reason, drives = self._judge(arm)
             parameters = dict(zip(self.parameters, row, strict=True))
-            rows.append({"case": number, "arm": name, **parameters, **judged, "reason": reason})
+            named = {"drives": drives} if self.catalogue else {}
+            rows.append({"case": number, "arm": name, **parameters, **judged, **named, "reason": reason})
         columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
         return {**columns, "success": (columns["reason"] == "") & self.successes(columns)}
 
     def case(self, number: int) -> SimulationResult:
-        """The motion and the torques of one arm."""
+        """The motion and the torques of one arm in the first task."""
         self.require_case(number)
         name, _, arm = self.arm(number)
         with backend.using("virtual"):
-            t, motion = self._motion(arm)
-            tau = joint_torque(arm, *motion)
+            first = self._do(self._without_drives(arm), self.tasks[0])
+        t, motion, tau = first.t, first.motion, first.tau
         nothing = np.array(np.nan)
         return SimulationResult(
             t, motion.q, motion.qd, tau, *motion, nothing, arm.coordinate_names, f"{self.name}: {name}", arm=arm
@@ -119,15 +140,23 @@ class Design(Study):
         order = np.argsort(sign * columns[self.rank_by], kind="stable")
         best = order[columns["success"][order]][:DESIGNS_LISTED]
         heads = ("arm", "case", *self.parameters, *self.metrics)
+        named = ("drives",) if self.catalogue else ()
         rows = [
-            (str(columns["arm"][k]), str(columns["case"][k]), *(f"{columns[name][k]:.4g}" for name in heads[2:]))
+            (
+                str(columns["arm"][k]),
+                str(columns["case"][k]),
+                *(f"{columns[name][k]:.4g}" for name in heads[2:]),
+                *(str(columns[name][k]) for name in named),
+            )
             for k in best
         ]
-        section = Section(f"Best designs by {words(self.rank_by)}", tuple(map(label, heads)), rows)
+        section = Section(f"Best designs by {words(self.rank_by)}", tuple(map(label, (*heads, *named))), rows)
         conclusion = self._conclude(columns, best)
         ranked = {"rank_by": self.rank_by, "best": [int(columns["case"][k]) for k in best]}
         data = {**whole.data, **ranked, "conclusion": conclusion}
-        return replace(whole, sections=(section, *whole.sections), data=data, conclusion=conclusion)
+        axes = [*self.parameters, *self.metrics]
+        figures = {"parallel": lambda: parallel(columns, axes, best), **whole.figures}
+        return replace(whole, sections=(section, *whole.sections), data=data, conclusion=conclusion, figures=figures)
 
     def _conclude(self, columns: Columns, best: NDArray) -> str:
         """The best design, and how far the next is behind."""
@@ -142,32 +171,94 @@ class Design(Study):
 
     # -- one arm --------------------------------------------------------------------------------------------
 
-    def _motion(self, arm: Arm) -> tuple[NDArray, JointMotion]:
-        task = "position" if self.task.rpy is None else "pose"
-        path = joint_trajectory(arm, self.task.motion, task=task, tolerance=LARGEST_PATH_ERROR)
-        t = np.linspace(0.0, self.task.duration, PATH_POINTS)
-        return t, path(t)
+    def _without_drives(self, arm: Arm) -> Arm:
+        """The arm without rotors of its own where drives are chosen from a catalogue."""
+        if not self.catalogue:
+            return arm
+        return arm.with_joints([replace(joint, drive=Drive()) for joint in arm.joints])
 
-    def _judge(self, arm: Arm) -> tuple[dict[str, float], str]:
-        """Metrics of an arm, and why it cannot do the task if so."""
+    @staticmethod
+    def _do(arm: Arm, task: Task) -> TaskRun:
+        """One task."""
+        carrying = arm.with_payload(task.load) if task.load else arm
+        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=LARGEST_PATH_ERROR)
+        t = np.linspace(0.0, task.duration, PATH_POINTS)
+        motion = path(t)
+        return TaskRun(carrying, task, t, motion, joint_torque(carrying, *motion))
+
+    def _judge(self, arm: Arm) -> tuple[dict[str, float], str, str]:
+        """Metrics of an arm, why it cannot do the tasks if so, and its drives."""
+        bare = self._without_drives(arm)
+        worst = {name: np.inf if better == "low" else 0.0 for name, better in self.metrics.items()}
         with backend.using("virtual"):
             reach = _reach(arm)
             try:
-                t, motion = self._motion(arm)
+                runs = [self._do(bare, task) for task in self.tasks]
             except PathError as error:
-                worst = {name: np.inf if better == "low" else 0.0 for name, better in METRICS.items()}
-                return {**worst, "reach": reach}, error.reason or "path"
-            tau = joint_torque(arm, *motion)
-            wrenches = joint_wrenches(arm, *motion)
-            mobility = manipulability(arm, motion.q, "linear" if self.task.rpy is None else "all")
-        return {
-            "peak_torque": float(np.abs(tau).max()),
-            "energy": float(np.trapezoid(np.abs(tau * motion.qd).sum(-1), t)),
-            "reaction_force": float(np.linalg.norm(wrenches[..., :3], axis=-1).max()),
-            "reaction_moment": float(np.linalg.norm(wrenches[..., 3:], axis=-1).max()),
-            "reach": reach,
-            "manipulability": float(mobility.min()),
-        }, ""
+                return {**worst, "reach": reach}, error.reason or "path", ""
+            chosen = choose(self.catalogue, _loads(runs)) if self.catalogue else DriveChoice(())
+            if chosen.missing >= 0:
+                return {**worst, "reach": reach}, f"no drive for joint {chosen.missing + 1}", ""
+            judged = {"reach": reach, **_metrics(runs, chosen)}
+        return {name: judged[name] for name in self.metrics}, "", ", ".join(drive.name for drive in chosen.drives)
+
+
+class TaskRun(NamedTuple):
+    """An arm in one task."""
+
+    arm: Arm  # with the task's load
+    task: Task
+    t: NDArray
+    motion: JointMotion
+    tau: NDArray  # (T, n), without rotors of a catalogue
+
+
+def _loads(runs: list[TaskRun]) -> list[Load]:
+    """For every joint its torques, velocities and accelerations in all tasks."""
+    n = runs[0].tau.shape[1]
+    return [[(run.tau[:, i], run.motion.qd[:, i], run.motion.qdd[:, i]) for run in runs] for i in range(n)]
+
+
+def _metrics(runs: list[TaskRun], chosen: DriveChoice) -> dict[str, float]:
+    """Of all tasks together; rotors of the drives chosen are counted."""
+    rotors = np.array([drive.reflected_inertia for drive in chosen.drives] or [0.0])
+    found: dict[str, list[float]] = {name: [] for name in (*METRICS, "natural_frequency") if name != "reach"}
+    for run in runs:
+        tau = run.tau + rotors * run.motion.qdd
+        power = tau * run.motion.qd
+        wrenches = joint_wrenches(run.arm, *run.motion)
+        mobility = manipulability(run.arm, run.motion.q, "linear" if run.task.kind == "position" else "all")
+        found["peak_torque"].append(np.abs(tau).max())
+        found["peak_power"].append(np.maximum(power.sum(-1), 0.0).max())
+        found["energy"].append(np.trapezoid(np.abs(power).sum(-1), run.t))
+        found["reaction_force"].append(np.linalg.norm(wrenches[..., :3], axis=-1).max())
+        found["reaction_moment"].append(np.linalg.norm(wrenches[..., 3:], axis=-1).max())
+        found["manipulability"].append(mobility.min())
+        if chosen.drives:
+            found["natural_frequency"].append(_lowest_frequency(run, chosen.drives))
+    judged = {name: float((min if _is_high(name) else max)(values)) for name, values in found.items() if values}
+    mass = sum(drive.mass for drive in chosen.drives)
+    return {**judged, "energy": float(sum(found["energy"])), "drive_mass": mass}
+
+
+def _is_high(name: str) -> bool:
+    return {**METRICS, **WITH_DRIVES}[name] == "high"
+
+
+def _lowest_frequency(run: TaskRun, drives: tuple[CatalogueDrive, ...]) -> float:
+    """Lowest natural frequency of the links on the gears' springs along a path, drives held [Hz].
+
+    Joints whose gears have no stiffness in the catalogue are rigid.
+    """
+    stiffness = np.array([drive.stiffness for drive in drives])
+    soft = np.flatnonzero(np.isfinite(stiffness))
+    if not len(soft):
+        return np.inf
+    M = mass_matrix(run.arm, run.motion.q[::FREQUENCY_STRIDE])[:, soft][:, :, soft]
+    root = np.sqrt(stiffness[soft])
+    # K^-1/2 M K^-1/2 has the eigenvalues 1 / w².
+    slowest = np.linalg.eigvalsh(M / np.outer(root, root)).max()
+    return float(1 / (2 * np.pi * np.sqrt(slowest)))
 
 
 def _reach(arm: Arm) -> float:
@@ -194,21 +285,35 @@ def read(document: StudyTable, head: Head) -> Design:
     for word, arm in candidates.items():
         if np.isnan(arm.theta).any():
             raise StudyError(f"{document.where}: arms: the inertia of '{word}' is unknown; torques need it")
-    task = _task(document.table("task"))
+    tasks = _tasks(document)
+    catalogue = read_catalogue(document.text("drives"), head, document.where) if document.has("drives") else ()
+    metrics = {**METRICS, **(WITH_DRIVES if catalogue else {})}
     known = parameter_names(min(arm.n for arm in candidates.values()))
     samples = read_samples(document, known, head.seed)
     _check_positive(samples, document.where)
-    rank_by = document.choice("rank_by", tuple(METRICS), "peak_torque")
-    extra = tuple(arm.fingerprint for arm in candidates.values())
+    rank_by = document.choice("rank_by", tuple(metrics), "peak_torque")
+    extra = (*(arm.fingerprint for arm in candidates.values()), *map(repr, catalogue))
     return Design(
-        head, samples.count * len(words), METRICS, ("arm",), samples.names, read_bounds(document, METRICS), extra,
-        candidates, task, samples, rank_by,
+        head, samples.count * len(words), metrics, ("arm",), samples.names, read_bounds(document, metrics), extra,
+        candidates, tasks, samples, rank_by, catalogue,
     )  # fmt: skip
+
+
+def _tasks(document: StudyTable) -> tuple[Task, ...]:
+    """The table [task], or the tables [[tasks]]."""
+    if document.has("tasks"):
+        return tuple(_task(table) for table in document.tables("tasks"))
+    return (_task(document.table("task")),)
 
 
 def _task(table: StudyTable) -> Task:
     rpy = table.numbers("rpy", 3) if table.has("rpy") else None
-    task = Task(table.numbers("start", 3), table.numbers("end", 3), rpy, table.number("duration", low=0.0, above=True))
+    axis = table.choice("axis", ("x", "y", "z")) if table.has("axis") else ""
+    if axis and rpy is None:
+        raise StudyError(f"{table.where}: axis: expected an orientation too; give rpy")
+    start, end = table.numbers("start", 3), table.numbers("end", 3)
+    load = table.number("load", low=0.0) if table.has("load") else 0.0
+    task = Task(start, end, rpy, table.number("duration", low=0.0, above=True), load, axis)
     if task.start == task.end:
         raise StudyError(f"{table.where}: start and end are the same; expected two different points")
     table.done()

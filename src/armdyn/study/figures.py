@@ -12,6 +12,8 @@ from armdyn.study.spec import Columns
 
 Groups = list[tuple[str, NDArray]]
 MOST_GROUPS = 6
+WIDEST_IN = 11.0  # inches
+MOST_LINES, MOST_BEST = 300, 5  # of designs in a parallel plot, and of those in colour
 # Cases that a cell of a map should hold, and the most cells along an axis.
 FEWEST_IN_CELL, MOST_CELLS = 4, 32
 
@@ -88,4 +90,36 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
     handles, labels = panels[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=3, fontsize=9, frameon=False)
     figure.supylabel("part of the cases that stay below", fontsize=9)
+    return figure
+
+
+def parallel(columns: Columns, axes: list[str], best: NDArray) -> Any:
+    """Designs as lines across axes of what was varied and how it was judged; the best ones in colour, best first."""
+    import matplotlib.pyplot as plt
+
+    able = np.flatnonzero(np.all([np.isfinite(columns[name]) for name in axes], axis=0))
+    able = able[columns["reason"][able] == ""]
+    shown = able[:: max(1, len(able) // MOST_LINES)]
+    values = np.stack([columns[name] for name in axes], axis=1).astype(float)
+    low, high = np.zeros(len(axes)), np.ones(len(axes))
+    if len(able):
+        low, high = values[able].min(axis=0), values[able].max(axis=0)
+    heights = (values - low) / np.where(high > low, high - low, 1.0)
+    figure, axis = plt.subplots(figsize=(min(1.5 + 1.1 * len(axes), WIDEST_IN), 3.8), layout="constrained")
+    places = np.arange(len(axes))
+    for k in shown:
+        axis.plot(places, heights[k], color="#9aa7b5", lw=0.5, alpha=0.5)
+    for rank, k in enumerate(best[:MOST_BEST]):
+        text = f"case {columns['case'][k]}"
+        axis.plot(places, heights[k], color=plt.cm.viridis(0.85 * rank / MOST_BEST), lw=1.8, label=text)
+    for place, (least, most) in enumerate(zip(low, high, strict=True)):
+        axis.axvline(place, color="black", lw=0.6)
+        axis.text(place, 1.03, f"{most:.3g}", ha="center", fontsize=7)
+        axis.text(place, -0.07, f"{least:.3g}", ha="center", fontsize=7)
+    axis.set_xticks(places, [label(name) for name in axes], rotation=30, ha="right", fontsize=8)
+    axis.set(ylim=(-0.12, 1.12), yticks=[])
+    for side in ("top", "right", "left", "bottom"):
+        axis.spines[side].set_visible(False)
+    if len(best):
+        figure.legend(loc="outside upper center", ncols=5, fontsize=8, frameon=False)
     return figure

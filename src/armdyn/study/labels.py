@@ -15,11 +15,24 @@ WORDS = {
     "settling_time": ("settling time", "s"),
     "peak_torque": ("largest torque", "N m or N"),
     "energy": ("work of the drives", "J"),
+    "peak_power": ("largest power of all drives", "W"),
+    "natural_frequency": ("lowest natural frequency", "Hz"),
+    "drive_mass": ("mass of the drives", "kg"),
     "reaction_force": ("largest force on bearings", "N"),
     "reaction_moment": ("largest moment on bearings", "N m"),
     "reach": ("reach", "m"),
     "manipulability": ("least manipulability", ""),
     "payload": ("payload", "kg"),
+}
+
+
+# What an infinite value means; of other columns that the run diverged.
+INFINITE = {
+    "settling_time": "never",
+    **dict.fromkeys(
+        ("peak_torque", "energy", "reaction_force", "reaction_moment", "peak_power", "drive_mass"), "unable"
+    ),
+    "natural_frequency": "rigid",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from armdyn.html import document, heading, paragraph, svg, table
 from armdyn.study.summary import WORST, Summary
 
-TITLES = {"success": "Where it succeeds", "distributions": "Distributions"}
+TITLES = {"success": "Where it succeeds", "distributions": "Distributions", "parallel": "Designs side by side"}
 
 
 def page(summary: Summary) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.study.conclusion import conclude
-from armdyn.study.labels import label, unit, words
+from armdyn.study.labels import INFINITE, label, unit, words
 from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
@@ -111,7 +111,7 @@ def format_metric(name: str, value: float) -> str:
     """A metric's value; infinite ones in a word."""
     if np.isfinite(value):
         return f"{value:.4g}"
-    return "never" if name == "settling_time" else "diverged"
+    return INFINITE.get(name, "diverged")
 
 
 def stated_quantiles(cases: int) -> tuple[float, ...]:

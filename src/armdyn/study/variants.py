@@ -2,6 +2,8 @@
 
 * `dh.2.a`, `dh.2.d` [m], `dh.2.alpha`, `dh.2.theta` [rad]: standard Denavit-Hartenberg parameters of joint 2, whatever
   description the arm came from; the links' inertia stays where it is in their frames;
+* `vector.2.x`, `.y`, `.z` [m]: the vector from joint 2 to the next joint (or the tip), in the axes of link 2; inertia
+  stays;
 * `member.2.length`: member 2 stretched by a factor with its cross-section kept, so that mass, first and second moments
   grow with its first, second and third power;
 * `member.2.mass`: inertial parameters of member 2 times a factor;
@@ -30,7 +32,8 @@ def parameter_names(n: int) -> tuple[str, ...]:
     """Names of all that can be varied of an arm with n joints."""
     joints = range(1, n + 1)
     dh = (f"dh.{i}.{name}" for i in joints for name in DH)
-    return ("payload", *(f"member.{i}.{what}" for i in joints for what in ("length", "mass")), *dh)
+    vectors = (f"vector.{i}.{axis}" for i in joints for axis in "xyz")
+    return ("payload", *vectors, *(f"member.{i}.{what}" for i in joints for what in ("length", "mass")), *dh)
 
 
 def vary(arm: Arm, values: Mapping[str, float]) -> Arm:
@@ -39,6 +42,8 @@ def vary(arm: Arm, values: Mapping[str, float]) -> Arm:
     out = _with_dh(arm, dh) if dh else arm
     for name, value in values.items():
         kind, *rest = name.split(".")
+        if kind == "vector":
+            out = _with_vector(out, int(rest[0]) - 1, "xyz".index(rest[1]), value)
         if kind == "member":
             i = int(rest[0]) - 1
             out = _stretch(out, i, value) if rest[1] == "length" else _heavier(out, i, np.full(inertial.SIZE, value))
@@ -57,6 +62,20 @@ def _with_dh(arm: Arm, values: Mapping[str, float]) -> Arm:
         for joint, row in zip(out.joints, rows, strict=True)
     ]
     return out.with_joints(joints)
+
+
+def _with_vector(arm: Arm, i: int, axis: int, value: float) -> Arm:
+    """The vector from joint i to what comes next with another component, in the axes of link i."""
+    joint = arm.joints[i]
+    following = arm.joints[i + 1].before if i + 1 < arm.n else arm.tool_pose
+    moved = np.array(following)
+    # The joint's point lies at -R_after' p_after in the link's frame.
+    moved[axis, 3] = value - (joint.after[:3, :3].T @ joint.after[:3, 3])[axis]
+    if i + 1 == arm.n:
+        return arm.with_tool(moved)
+    joints = list(arm.joints)
+    joints[i + 1] = dataclasses.replace(joints[i + 1], before=moved)
+    return arm.with_joints(joints)
 
 
 def _stretch(arm: Arm, i: int, factor: float) -> Arm:
