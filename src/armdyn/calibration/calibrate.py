@@ -16,8 +16,9 @@ from armdyn.calibration.poses import STILL, Poses
 from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.result import Calibration
 from armdyn.calibration.start import spread
-from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
+from armdyn.calibration.unknowns import CalibrationUnknowns, Waves, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
+from armdyn.frozen import compute_once
 from armdyn.model.arm import Arm, require_arm
 from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform
@@ -32,7 +33,9 @@ def calibrate(
     poses: Poses | str | os.PathLike[str],
     *,
     geometry: bool | Literal["offsets"] = True,
-    gravity: bool = True,
+    gravity: bool | Literal["masses"] = True,
+    harmonics: bool = False,
+    approach: bool = False,
     base: ArrayLike | None = None,
     tool: ArrayLike | None = None,
 ) -> Calibration:
@@ -41,13 +44,19 @@ def calibrate(
     Parameters
     ----------
     arm : Arm
-        As described; its masses are not used.
+        As described; its masses are not used, unless `gravity` says so.
     poses : Poses or path
         See `read_poses`.
     geometry : bool or "offsets"
         Whether joint frames are fitted; "offsets": only the joints' zeros; False: base and tool alone (hand-eye).
-    gravity : bool
-        Whether joints yield under gravity; needs `geometry=True`.
+    gravity : bool or "masses"
+        Whether joints yield under gravity, with unknown masses or, one compliance a joint, with those of the arm's
+        links; needs `geometry=True`.
+    harmonics : bool
+        Whether joints err by sin q and cos q, as encoders and gears off their centres do.
+    approach : bool
+        Whether joints err by the side from which they came (play): the rows must be in the order of motion, from pose
+        to pose.
     base : array_like, shape (4, 4), optional
         The arm's base in the instrument's frame, if it is known; default: it is fitted.
     tool : array_like, shape (M, 3) or (4, 4), optional
@@ -66,18 +75,23 @@ def calibrate(
     require_arm(arm)
     if not isinstance(geometry, bool) and geometry != "offsets":
         raise ArmdynError(f"calibrate: expected geometry True, False or 'offsets', got {quote(geometry)}")
+    if not isinstance(gravity, bool) and gravity != "masses":
+        raise ArmdynError(f"calibrate: expected gravity True, False or 'masses', got {quote(gravity)}")
     measured = poses if isinstance(poses, Poses) else read_poses(poses, arm)
     measured.require(arm)
     unknowns = CalibrationUnknowns(
         arm,
         measured,
         free_entries(arm, geometry),
-        gravity and geometry is True,
+        gravity if geometry is True else False,
         None if base is None else check_transform(base, "calibrate: base"),
         None if tool is None else _known_tool(tool, measured),
+        Waves(harmonics, approach),
     )
     _require_enough(unknowns)
-    with interpreting(len(measured) <= INTERPRETED_POSES):
+    fitted = _fitted_poses(arm)
+    fitted[0] += len(measured)
+    with interpreting(fitted[0] <= INTERPRETED_POSES):
         state, start = unknowns.start()
         if start.rms > MISFIT_SHARE * spread(measured):
             raise DataError(explain_misfit(arm, measured, start))
@@ -90,6 +104,12 @@ def calibrate(
             stacklevel=2,
         )
     return Calibration(arm, measured, fit)
+
+
+@compute_once
+def _fitted_poses(arm: Arm) -> list[int]:
+    """Count the poses that were fitted with an arm: an entry to add to."""
+    return [0]
 
 
 def _known_tool(tool: ArrayLike, poses: Poses) -> NDArray:

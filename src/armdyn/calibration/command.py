@@ -44,12 +44,23 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
             missed = np.asarray(error).max(axis=1) >= REACHED
             if not missed.any():
                 break
+    q = _readings(calibration, q)
     low, high = arm.position_limits
     outside = ((q < low) | (q > high)).any(1)
     if (bad := np.flatnonzero(missed | outside)).size:
         why = "is out of reach" if missed[bad[0]] else "needs joints outside their limits"
         raise ArmdynError(f"command: target {bad[0] + 1} of {len(q)} {why}; move it, or give another start q0")
     return q.reshape(*goal.shape[: -1 if position else -2], arm.n)
+
+
+def _readings(calibration: Calibration, driven: NDArray) -> NDArray:
+    """Readings (N, n) of joints at positions with harmonics: these are a thousandth, so that few rounds settle."""
+    q = driven
+    for _ in range(MAX_STEPS):
+        q, before = driven - (calibration.driven(q) - q), q
+        if np.abs(q - before).max(initial=0.0) < REACHED * REACHED:
+            break
+    return q
 
 
 def transform_all(points: NDArray) -> NDArray:

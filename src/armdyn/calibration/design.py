@@ -11,7 +11,7 @@ from armdyn.arrays import finite_array
 from armdyn.calibration.calibrate import MIN_POSES
 from armdyn.calibration.fit import TYPICAL
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, free_entries
+from armdyn.calibration.unknowns import GROUPS, CalibrationUnknowns, free_entries
 from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
@@ -89,8 +89,7 @@ def _information(arm: Arm, q: NDArray) -> tuple[NDArray, NDArray]:
     with interpreting():
         tips = np.asarray(forward_kinematics(arm, q))
         unknowns = CalibrationUnknowns(arm, Poses(q, poses=tips), free_entries(arm, True), gravity=True)
-        zeros = np.zeros((arm.n, 6)), np.zeros(len(unknowns.functions.joints))
-        J = unknowns.jacobian(CalibrationState(np.eye(4), np.eye(4), *zeros))
+        J = unknowns.jacobian(unknowns.at_zero(np.eye(4), np.eye(4)))
     typical = np.array([TYPICAL[GROUPS[g]] for g in unknowns.groups])
     return J / TYPICAL["translation"], np.concatenate([np.ones(unknowns.n_flat), typical]) ** -2.0
 

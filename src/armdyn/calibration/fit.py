@@ -16,16 +16,16 @@ from armdyn.calibration.unknowns import GROUPS, ROUND_OFF, CalibrationState, Cal
 from armdyn.errors import DataError
 from armdyn.spatial.rotation import skew
 
-# Typical sizes of errors of industrial arms, by group [m, rad, rad, deflection per moment], and how many measured
-# numbers of the group's own they outweigh.
-TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5}
+# Typical sizes of errors of industrial arms, by group [m, rad, rad, deflection per moment, rad, rad], and how many
+# measured numbers of the group's own they outweigh.
+TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5, "harmonic": 2e-4, "approach": 2e-4}
 PRIOR_SAMPLES = 4.0
 FLAT = 1e-12  # share of their information by which steps of base and tool are damped: for what no pose shows, as the
 # height of a SCARA
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
 QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
 MAX_STEPS = 150
-INTERPRETED_POSES = 200  # up to so many one fit takes less time than compiling the formulas
+INTERPRETED_POSES = 100  # of an arm: as long as fits of fewer take, compiling the formulas takes as well
 SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
 
 
@@ -35,7 +35,7 @@ class EvidenceFit:
 
     unknowns: CalibrationUnknowns
     state: CalibrationState
-    deviations: NDArray  # (4,) of the groups
+    deviations: NDArray  # (6,) of the groups
     noise: float  # m
     weights: NDArray  # (K,) of the poses, about 1; small for doubtful ones
     covariance: NDArray  # (n_flat + p, n_flat + p)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.calibration.fit import INTERPRETED_POSES, QUIET_M, EvidenceFit, fit_evidence
-from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
+from armdyn.calibration.unknowns import NO_WAVES, CalibrationUnknowns, free_entries
 from armdyn.trace.backend import interpreting
 
 FOLDS = 5
@@ -57,10 +57,10 @@ class HeldOut(NamedTuple):
 def models(unknowns: CalibrationUnknowns) -> dict[str, CalibrationUnknowns]:
     """The fitted model and the simpler ones beside it, by their names in `HeldOut`."""
     arm, free = unknowns.arm, unknowns.free
-    simple = {"base_and_tool": replace(unknowns, free=free_entries(arm, False), gravity=False)}
+    simple = {"base_and_tool": replace(unknowns, free=free_entries(arm, False), gravity=False, waves=NO_WAVES)}
     if free.any():
-        simple["offsets"] = replace(unknowns, free=free_entries(arm, "offsets") & free, gravity=False)
-    if (free & ~free_entries(arm, "offsets")).any() or unknowns.gravity:
+        simple["offsets"] = replace(unknowns, free=free_entries(arm, "offsets") & free, gravity=False, waves=NO_WAVES)
+    if (free & ~free_entries(arm, "offsets")).any() or unknowns.gravity or any(unknowns.waves):
         simple["full"] = unknowns
     return simple
 

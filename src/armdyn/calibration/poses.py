@@ -31,6 +31,7 @@ class Poses(Frozen):
     path: Path | None = None
     notes: tuple[str, ...] = ()
     rows: NDArray | None = None
+    sides: NDArray | None = None  # (K, n) from which each joint came to the pose: -1, 1, or 0 where it did not move
 
     def __post_init__(self) -> None:
         q = as_floats(self.q)
@@ -54,12 +55,14 @@ class Poses(Frozen):
                 f"{np.sum(~keep)} of {len(q)} poses lack joint positions or any measurement: left out (row {dropped})",
             )
         rows = np.arange(len(q)) if self.rows is None else np.asarray(self.rows)
+        sides = _sides(q) if self.sides is None else as_floats(self.sides)
         self._set(
             q=read_only(q[keep]),
             points=None if points is None else read_only(points[keep]),
             poses=None if poses is None else read_only(poses[keep]),
             notes=notes,
             rows=read_only(rows[keep]),
+            sides=read_only(sides[keep]),
         )
 
     def __len__(self) -> int:
@@ -74,7 +77,8 @@ class Poses(Frozen):
         """Return some of the poses: a mask or indices (...,)."""
         which = np.asarray(which)
         points, poses = (None if x is None else x[which] for x in (self.points, self.poses))
-        return Poses(self.q[which], points, poses, self.name, self.path, (), self.rows[which])  # type: ignore[index]
+        rows, sides = np.asarray(self.rows)[which], np.asarray(self.sides)[which]
+        return Poses(self.q[which], points, poses, self.name, self.path, (), rows, sides)
 
     def require(self, arm: Arm) -> None:
         """Raise where these cannot be poses of the arm."""
@@ -84,6 +88,12 @@ class Poses(Frozen):
                 f"{self.name}: the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}; use the "
                 "description of the arm that was measured, or name its base and tip"
             )
+
+
+def _sides(q: NDArray) -> NDArray:
+    """Signs (K, n) of the joints' way from the row before."""
+    way = np.nan_to_num(np.diff(q, axis=0, prepend=q[:1]))
+    return np.where(np.abs(way) > STILL, np.sign(way), 0.0)
 
 
 def _points(points: ArrayLike, count: int, name: str) -> NDArray:

@@ -31,6 +31,7 @@ from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
 from armdyn.calibration.poses import STILL, Poses
 from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, zero_columns
 from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
+from armdyn.errors import ArmdynError
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
@@ -83,6 +84,26 @@ class Calibration(Reported, Frozen):
     def deflection(self) -> NDArray:
         """How the joints yield under gravity (n, 4 n); see `calibrated_kinematics`."""
         return read_only(self.fit.unknowns.functions.matrix(self.fit.state.gravity, self.nominal.n))
+
+    @cached_property
+    def harmonics(self) -> NDArray:
+        """Amplitudes (n, 2) of the joints' errors sin q and cos q [rad]; zero where they were not fitted."""
+        waves, out = self.fit.unknowns.waves, np.zeros((self.nominal.n, 2))
+        if waves.harmonics:
+            joints = waves._replace(approach=False).joints(self.nominal).reshape(2, -1)
+            out[joints[0]] = self.fit.state.waves[: joints.size].reshape(2, -1).T
+        return read_only(out)
+
+    @cached_property
+    def approach(self) -> NDArray:
+        """Errors (n,) of joints that came from below, minus those from above [rad or m]; zero where not fitted."""
+        n = self.nominal.n
+        return read_only(np.array(self.fit.state.waves[-n:]) if self.fit.unknowns.waves.approach else np.zeros(n))
+
+    def driven(self, q: ArrayLike) -> NDArray:
+        """Joint positions (..., n) with harmonics, for readings q (..., n); the mean of both sides of approach."""
+        q = finite_array(q, (self.nominal.n,), "calibration: q")
+        return self.fit.unknowns.waves.added(self.nominal, q, self.fit.state.waves, np.zeros_like(q))
 
     @cached_property
     def determined(self) -> NDArray:
@@ -162,6 +183,8 @@ class Calibration(Reported, Frozen):
             sisters = check_poses(self.nominal, self.poses).mistakes
             better = f" '{sisters[0].arm}' fits far better" if sisters and sisters[0].arm else ""
             notes.append(f"lengths differ by {1e3 * lengths:.2g} mm from the description: is it of this arm?{better}")
+        if any(self.fit.unknowns.waves):
+            notes.append("harmonics and play are part of predictions and commands, not of written files")
         if self.poses.n_markers > 1:
             s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
             if s[1] < COLLINEAR_SHARE * s[0]:
@@ -236,7 +259,7 @@ class Calibration(Reported, Frozen):
     def tip(self, q: ArrayLike) -> NDArray:
         """Pose (..., 4, 4) of the arm's tip in the instrument's frame, by the fitted model."""
         q = finite_array(q, (self.nominal.n,), "calibration: q")
-        T = calibrated_kinematics(self.nominal, q, geometry=self.geometry, deflection=self.deflection)
+        T = calibrated_kinematics(self.nominal, self.driven(q), geometry=self.geometry, deflection=self.deflection)
         return self.fit.state.base @ np.asarray(T)
 
     def pose(self, q: ArrayLike) -> NDArray:
@@ -276,7 +299,11 @@ class Calibration(Reported, Frozen):
         """The fitted numbers at other joint positions, and the leading axes of these."""
         q = finite_array(q, (self.nominal.n,), "calibration: q")
         rows = q.reshape(-1, self.nominal.n)
-        at = Poses(rows, self.points(rows)) if self.poses.n_markers else Poses(rows, poses=self.pose(rows))
+        sides = np.zeros_like(rows)
+        if self.poses.n_markers:
+            at = Poses(rows, self.points(rows), sides=sides)
+        else:
+            at = Poses(rows, poses=self.pose(rows), sides=sides)
         return self.fit.unknowns.of(at), q.shape[:-1]
 
     def command(self, target: ArrayLike, q0: ArrayLike | None = None) -> NDArray:
@@ -311,6 +338,8 @@ class Calibration(Reported, Frozen):
 
         Five steps leave less than 1e-9 m and rad away from singular poses; the second output says what is left.
         """
+        if any(self.fit.unknowns.waves):
+            raise ArmdynError("c_code: harmonics and play are not part of the C code; calibrate without them")
         options = {"task": "pose", "steps": steps}
         return c_code(command_steps, self.fitted_arm, directory, prefix=prefix, options=options, search=False)
 

@@ -14,9 +14,10 @@ from armdyn.calibration.start import POSE_ARM_M, Start, as_points, linear_start,
 from armdyn.frozen import compute_once
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
 from armdyn.spatial.rotation import from_axis_angle, skew, to_axis_angle
 
-GROUPS = ("translation", "rotation", "offset", "gravity")
+GROUPS = ("translation", "rotation", "offset", "gravity", "harmonic", "approach")
 POOL = 200  # random poses over which functions of gravity are told apart: many times their number
 ROUND_OFF = 1e-6  # singular values below this share of the largest are round-off
 
@@ -28,6 +29,7 @@ class CalibrationState(NamedTuple):
     tool: NDArray  # (M, 3) markers in the tip's frame, or (4, 4) the measured frame
     geometry: NDArray  # (n, 6)
     gravity: NDArray  # (r,) coefficients of the functions of gravity
+    waves: NDArray  # (w,) amplitudes of harmonics and of the side of approach
 
 
 class Deflections(NamedTuple):
@@ -59,16 +61,52 @@ def deflection_functions(arm: Arm) -> Deflections:
     return Deflections(np.array(joints, int), np.array(rows).reshape(-1, 4 * arm.n))
 
 
+@compute_once
+def known_deflections(arm: Arm) -> Deflections:
+    """Return one function a joint: how far it yields under the masses of the arm's links."""
+    bodies = np.asarray(arm.trace_data("theta")).reshape(arm.n, -1)
+    moments = bodies[:, [inertial.MASS, *range(*inertial.FIRST.indices(inertial.SIZE))]]
+    rows = np.array([np.where(np.arange(arm.n)[:, None] >= i, moments, 0.0).ravel() for i in range(arm.n)])
+    return Deflections(np.arange(arm.n), rows / np.linalg.norm(rows, axis=1, keepdims=True))
+
+
+class Waves(NamedTuple):
+    """Errors of joints that are periodic in their positions, and those of the side from which they came."""
+
+    harmonics: bool = False
+    approach: bool = False
+
+    def joints(self, arm: Arm) -> NDArray:
+        """Joint (w,) of every amplitude."""
+        turning = np.flatnonzero([joint.kind == "revolute" for joint in arm.joints])
+        parts = [turning, turning] * self.harmonics + [np.arange(arm.n)] * self.approach
+        return np.concatenate([np.zeros(0, int), *parts])
+
+    def columns(self, arm: Arm, q: NDArray, sides: NDArray) -> NDArray:
+        """Error (..., w) of its joint per unit of every amplitude."""
+        turning = q[..., [joint.kind == "revolute" for joint in arm.joints]]
+        parts = [np.sin(turning), np.cos(turning)] * self.harmonics + [sides] * self.approach
+        return np.concatenate([q[..., :0], *parts], axis=-1)
+
+    def added(self, arm: Arm, q: NDArray, amplitudes: NDArray, sides: NDArray) -> NDArray:
+        """Positions (..., n) with these errors."""
+        return q + (self.columns(arm, q, sides) * amplitudes) @ np.eye(arm.n)[self.joints(arm)]
+
+
+NO_WAVES = Waves()
+
+
 @dataclass(frozen=True, eq=False)
 class CalibrationUnknowns:
-    """Which numbers are free: base and tool always (unless given), then entries of geometry and gravity."""
+    """Which numbers are free: base and tool always (unless given), then entries of geometry and gravity, and waves."""
 
     arm: Arm
     poses: Poses
     free: NDArray  # (n, 6) which entries of geometry
-    gravity: bool
+    gravity: bool | str  # "masses": with those of the arm's links
     base: NDArray | None = None  # (4, 4) where it is known
     tool: NDArray | None = None  # (M, 3) or (4, 4) where it is known
+    waves: Waves = NO_WAVES
     turn_length: float = POSE_ARM_M  # m by which turns of measured frames are multiplied: noise of shifts over turns
 
     @property
@@ -89,7 +127,7 @@ class CalibrationUnknowns:
     @property
     def functions(self) -> Deflections:
         """Functions of gravity that are free."""
-        known = deflection_functions(self.arm)
+        known = known_deflections(self.arm) if self.gravity == "masses" else deflection_functions(self.arm)
         return known if self.gravity else Deflections(known.joints[:0], known.rows[:0])
 
     @property
@@ -98,7 +136,9 @@ class CalibrationUnknowns:
         turns = np.array([joint.kind == "revolute" for joint in self.arm.joints])
         kinds = np.tile([0, 0, 0, 1, 1, 2], (self.arm.n, 1))
         kinds[~turns, 5] = 1
-        return np.concatenate([kinds[self.free], np.full(len(self.functions.joints), 3)])
+        joints = self.waves.joints(self.arm)
+        sides = np.arange(len(joints)) >= len(joints) - self.arm.n * self.waves.approach
+        return np.concatenate([kinds[self.free], np.full(len(self.functions.joints), 3), np.where(sides, 5, 4)])
 
     def start(self) -> tuple[CalibrationState, Start]:
         """Base and tool of the arm as described, from linear equations; what is known replaces them."""
@@ -106,12 +146,16 @@ class CalibrationUnknowns:
         solution = linear_start(tips, as_points(self.poses))
         tool = solution.markers if self.poses.n_markers else tool_of(solution.markers)
         base = solution.base if self.base is None else self.base
-        zero = np.zeros((self.arm.n, 6)), np.zeros(len(self.functions.joints))
-        return CalibrationState(base, tool if self.tool is None else self.tool, *zero), solution
+        return self.at_zero(base, tool if self.tool is None else self.tool), solution
+
+    def at_zero(self, base: NDArray, tool: NDArray) -> CalibrationState:
+        """Return the state without errors."""
+        counts = len(self.functions.joints), len(self.waves.joints(self.arm))
+        return CalibrationState(base, tool, np.zeros((self.arm.n, 6)), *map(np.zeros, counts))
 
     def values(self, state: CalibrationState) -> NDArray:
         """The numbers with a prior (p,)."""
-        return np.concatenate([state.geometry[self.free], state.gravity])
+        return np.concatenate([state.geometry[self.free], state.gravity, state.waves])
 
     def moved(self, state: CalibrationState, step: NDArray) -> CalibrationState:
         """Return the state after a step (n_flat + p,)."""
@@ -127,7 +171,8 @@ class CalibrationUnknowns:
             tool[:3, :3] = tool[:3, :3] @ _turn(step[a + 3 : b])
         count = int(self.free.sum())
         geometry[self.free] += step[b : b + count]
-        return CalibrationState(base, tool, geometry, state.gravity + step[b + count :])
+        c = b + count + len(state.gravity)
+        return CalibrationState(base, tool, geometry, state.gravity + step[b + count : c], state.waves + step[c:])
 
     def of(self, poses: Poses) -> CalibrationUnknowns:
         """Return the same numbers for other poses."""
@@ -135,17 +180,18 @@ class CalibrationUnknowns:
 
     def positions(self, state: CalibrationState) -> NDArray:
         """Joint positions (K, n) as they are: deflected."""
-        q, functions = self.poses.q, self.functions
+        q, functions = self._driven(state), self.functions
         if not len(functions.joints):
             return q
-        Y = self._gravity_columns(state)
-        d = np.zeros_like(q)
-        np.add.at(d.T, functions.joints, (Y * state.gravity).T)
-        return q + d
+        return q + (self._gravity_columns(state) * state.gravity) @ np.eye(self.arm.n)[functions.joints]
+
+    def _driven(self, state: CalibrationState) -> NDArray:
+        """Joint positions (K, n) as drives put them: with waves, without the deflection."""
+        return self.waves.added(self.arm, self.poses.q, state.waves, np.asarray(self.poses.sides))
 
     def _gravity_columns(self, state: CalibrationState) -> NDArray:
         """Deflections (K, r) per unit of the coefficients."""
-        Y = np.asarray(deflection_regressor(self.arm, self.poses.q, geometry=state.geometry))
+        Y = np.asarray(deflection_regressor(self.arm, self._driven(state), geometry=state.geometry))
         return np.einsum("krc,rc->kr", Y[:, self.functions.joints], self.functions.rows)
 
     def predict(self, state: CalibrationState) -> tuple[NDArray, NDArray]:
@@ -180,14 +226,18 @@ class CalibrationUnknowns:
         R_B = state.base[:3, :3]
         J = np.concatenate([R_B @ J[:, :3], R_B @ J[:, 3:]], axis=1)
         count = int(self.free.sum())
-        out = np.zeros((len(q), 6, b + count + len(functions.joints)))
+        c, waves = b + count + len(functions.joints), self.waves.joints(self.arm)
+        out = np.zeros((len(q), 6, c + len(waves)))
         if self.n_base:
             out[:, :3, :3] = out[:, 3:, 3:6] = np.eye(3)
             out[:, :3, 3:6] = -skew(tips[:, :3, 3] - state.base[:3, 3])
         out[:, :, b : b + count] = J[:, :, np.flatnonzero(self.free.ravel())]
         if len(functions.joints):
             along = J[:, :, 6 * functions.joints + zero_columns(self.arm)[functions.joints]]
-            out[:, :, b + count :] = along * self._gravity_columns(state)[:, None]
+            out[:, :, b + count : c] = along * self._gravity_columns(state)[:, None]
+        if len(waves):
+            columns = self.waves.columns(self.arm, self.poses.q, np.asarray(self.poses.sides))
+            out[:, :, c:] = J[:, :, 6 * waves + zero_columns(self.arm)[waves]] * columns[:, None]
         return out
 
     def jacobian(self, state: CalibrationState) -> NDArray:

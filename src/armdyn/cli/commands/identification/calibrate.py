@@ -40,6 +40,15 @@ def calibrate(
         typer.Option(help="What is fitted beside base and tool: all, offsets (the joints' zeros) or base (nothing)."),
     ] = "all",
     no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False,
+    masses: Annotated[
+        bool, typer.Option("--masses", help="Joints yield under the masses of the description: few poses suffice.")
+    ] = False,
+    harmonics: Annotated[
+        bool, typer.Option("--harmonics", help="Joints err by sin q and cos q, as encoders off their centres do.")
+    ] = False,
+    approach: Annotated[
+        bool, typer.Option("--approach", help="Joints have play; rows are in the order of motion.")
+    ] = False,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
     unit: Annotated[str, typer.Option(help="Of lengths without one: m, cm, mm, um or in.")] = "m",
     camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
@@ -69,7 +78,9 @@ def calibrate(
         if mistakes := check_poses(described, measured).mistakes:
             raise DataError(f"{poses.name}: {'; '.join(m.text for m in mistakes)}; correct the file, or give its units")
         tell(0.1, "fitting")
-        calibration = fit_poses(described, measured, geometry=GEOMETRY[fit], gravity=not no_gravity)
+        gravity: Any = False if no_gravity else "masses" if masses else True
+        options: dict[str, Any] = {"gravity": gravity, "harmonics": harmonics, "approach": approach}
+        calibration = fit_poses(described, measured, geometry=GEOMETRY[fit], **options)
         calibration.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
     if out is not None:
         calibration.save(out, onto=onto, offsets=offsets, placed=placed)
