@@ -24,6 +24,7 @@ export(
         "gravity": "gravity_torque",
         "lagrange": "lagrange",
         "linear.acceleration_derivatives": "acceleration_derivatives",
+        "linear.bending": "Bending link_bending",
         "linear.discretize": "discretize",
         "linear.gramian": "controllability observability",
         "linear.linearize": "linearize linearize_motion linearize_sensitivity unit_payload",

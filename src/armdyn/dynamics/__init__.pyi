@@ -48,6 +48,8 @@ from armdyn.dynamics.full import joint_torque as joint_torque
 from armdyn.dynamics.gravity import gravity_torque as gravity_torque
 from armdyn.dynamics.lagrange import lagrange as lagrange
 from armdyn.dynamics.linear.acceleration_derivatives import acceleration_derivatives as acceleration_derivatives
+from armdyn.dynamics.linear.bending import Bending as Bending
+from armdyn.dynamics.linear.bending import link_bending as link_bending
 from armdyn.dynamics.linear.discretize import discretize as discretize
 from armdyn.dynamics.linear.gramian import controllability as controllability
 from armdyn.dynamics.linear.gramian import observability as observability
@@ -97,6 +99,7 @@ from armdyn.dynamics.springs import spring_energy as spring_energy
 
 __all__ = [
     "BaseParameters",
+    "Bending",
     "ConstrainedMotion",
     "Constraint",
     "DirectionAngle",
@@ -152,6 +155,7 @@ __all__ = [
     "linearize",
     "linearize_motion",
     "linearize_sensitivity",
+    "link_bending",
     "lugre_step",
     "lugre_torque",
     "mass_matrix",
