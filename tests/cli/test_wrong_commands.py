@@ -80,7 +80,7 @@ WRONG = [
     (
         "identify arm.urdf degrees.csv",
         1,
-        "positions reach 90 rad: degrees, .*For degrees give --degrees, for motors --gear-r",
+        "positions reach 90 rad: degrees, .*For degrees give --degrees, .*--radians, for motors --gear-r",
     ),
     ("identify arm.urdf flipped.csv", 1, "all joints is as if friction drove it.*[;?] [Rr]emedy: --drive-gain -1$"),
     # Of two joints either may be the one that is reversed against the other.

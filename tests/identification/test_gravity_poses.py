@@ -6,6 +6,7 @@ import ctypes
 import dataclasses
 import shutil
 import subprocess
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -198,3 +199,34 @@ def test_a_motion_without_times_is_no_table_of_poses(tmp_path):
     np.savetxt(tmp_path / "log.csv", rows, delimiter=",", header="q1,q2,tau1,tau2", comments="")
     with pytest.raises(ReadError, match="no column of times; expected one named t or time"):
         armdyn.read_log(tmp_path / "log.csv", arm)
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_poses_approached_from_one_side_are_said(both):
+    arm = armdyn.arms.puma560()
+    rng = np.random.default_rng(1)
+    poses = rng.uniform(-1.0, 1.0, (40, 6))
+    if not both:  # come into each from below
+        poses = np.stack([poses - 0.2, poses], axis=1).reshape(-1, 6)
+    log = held(arm, poses, rest=1.0 if both else (0.0, 1.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ArmdynWarning)
+        fit = armdyn.identify(arm, log, terms="gravity")
+    one_sided = [finding for finding in fit.findings if "one side" in finding.text]
+    assert bool(one_sided) is not both
+    assert (fit.verdict.level == "good") is both
+
+
+def held(arm, poses, rest, rate=100.0) -> Log:
+    """Smooth moves between poses, with rests of some seconds, in turn."""
+    s = np.arange(0, 1, 1 / (1.5 * rate))[:, None]
+    blend = 10 * s**3 - 15 * s**4 + 6 * s**5
+    rests = np.resize(rest, len(poses) - 1)
+    parts = [
+        x
+        for (a, b), seconds in zip(pairwise(poses), np.roll(rests, -1), strict=True)
+        for x in (a + (b - a) * blend, np.tile(b, (int(seconds * rate), 1)))
+    ]
+    q = np.concatenate(parts)
+    tau = armdyn.gravity_torque(arm, q)
+    return Log(np.arange(len(q)) / rate, q, tau + 0.01 * np.random.default_rng(0).normal(size=q.shape))

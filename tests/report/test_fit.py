@@ -13,7 +13,8 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification.hypotheses.finding import Finding
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.identification.quality import JointVerdict, Level, Step, Verdict
 from armdyn.report.advice import advice, next_command, next_step
 from armdyn.report.fit_tables import known_alone
@@ -82,7 +83,7 @@ def test_gravity_from_poses_has_a_page(tmp_path):
 
     arm = armdyn.arms.planar2()
     q = np.random.default_rng(0).uniform(-1, 1, (20, 2))
-    poses = HeldPoses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5)
+    poses = HeldPoses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5, 0 * q)
     fit = fit_poses(arm, poses, (), None, Filters(5.0, None, "butterworth"))
     assert "poses held still" in armdyn.report(fit, tmp_path / "a.html").read_text()
 
@@ -198,7 +199,8 @@ class TestAdvice:
 
     def test_how_late_torques_were_is_said_where_it_counts(self, fit):
         late = fit.filters._replace(delay=0.005)
-        log = dataclasses.replace(fit.checks[0].log, path=Path("run.csv"), options=("--delay", "0.005", "--degrees"))
+        log = dataclasses.replace(fit.checks[0].log, path=Path("run.csv"), format=LogFormat(angle="deg"))
+        log = log.corrected(LogCorrection(delay=0.005))
         told = dataclasses.replace(fit, filters=late, other=None, checks=(fit.checks[0]._replace(log=log),))
         assert next_command(told).endswith("--given run.csv --degrees --out next.csv")
         told = dataclasses.replace(told, verdict=told.verdict._replace(level=Level.GOOD, step=Step()))

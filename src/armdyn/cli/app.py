@@ -34,6 +34,8 @@ WRONG_USAGE = 2  # exit code
 PYTHON = (
     (r"columns=\{(.*?\])\}", lambda match: _column_options(match[1])),
     (r"\bangle='deg'", "--degrees"),
+    (r"\bangle='rad'", "--radians"),
+    (r"\brate, the", "--rate, the"),
     (r"\bforce=True to take it anyway", "--force to write it anyway"),
     (r"\b(tip|base)=(?!\w)", r"--\1"),
     (r", or branches='lump' to [^;]*", ""),

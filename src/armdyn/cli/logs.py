@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
-LOGS = (".csv", ".txt", ".tsv", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
+LOGS = (".csv", ".txt", ".tsv", ".json", ".jsonl", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 Command = Callable[..., None]
 
@@ -33,6 +33,12 @@ class LogOptions:
     """Meaning of logs and their corrections: the options that commands share."""
 
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
+    radians: Annotated[bool, typer.Option("--radians", help="Angles are radians, however far joints turn.")] = False
+    rate: Annotated[float | None, typer.Option(help="Rows a second, for logs without times [Hz].")] = None
+    join: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Further file of the same run, joined on time; repeatable."),
+    ] = None
     gear_ratio: Annotated[
         str | None, typer.Option(metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n).")
     ] = None
@@ -58,7 +64,7 @@ class LogOptions:
         list[str] | None,
         typer.Option(
             metavar="ROLE=NAME,..",
-            help="Names of columns that cannot be guessed: t, q, qd, tau, current or temperature.",
+            help="Columns that cannot be guessed (t, q, qd, tau, current, temperature): names, or how they begin.",
         ),
     ] = None
     topic: Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")] = None
@@ -81,12 +87,17 @@ class LogOptions:
         added = numbers(self.offset, "--offset")
         if added is not None and self.degrees:
             added = in_radians(arm, np.asarray(added), self.degrees).tolist()
+        if self.degrees and self.radians:
+            raise typer.BadParameter("angles are degrees or radians, not both", param_hint="--radians")
+        if self.join and len(paths) > 1:
+            raise typer.BadParameter(f"joins files of one run, got {len(paths)} logs", param_hint="--join")
         logs = [
             read_log(
-                path,
+                [path, *(self.join or ())],
                 arm,
                 columns=_columns(self.columns),
-                angle="deg" if self.degrees else None,
+                angle="deg" if self.degrees else "rad" if self.radians else None,
+                rate=self.rate,
                 gear_ratio=numbers(self.gear_ratio, "--gear-ratio"),
                 drive_gain=numbers(self.drive_gain, "--drive-gain"),
                 offset=added,

@@ -22,6 +22,7 @@ from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
 from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_numbers
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import HeldPoses
 from armdyn.model.arm import Arm
@@ -93,6 +94,17 @@ def fit_poses(
         own=compare_poses(fitted, poses),
         described=described,
     )
+
+
+def one_sided(arm: Arm, poses: HeldPoses) -> tuple[Finding, ...]:
+    """A warning where poses were approached from one side: static friction is then part of the answer."""
+    if not (joints := poses.one_sided):
+        return ()
+    text = (
+        f"poses were approached from one side by joint {joint_numbers(joints)}: its static friction looks like weight, "
+        "and poses approached from the other side have another torque"
+    )
+    return (Finding("warn", text, FindingKind.MOTION, joints, hint="come into poses from both sides"),)
 
 
 def _equations(base: BaseParameters, poses: HeldPoses) -> Data:

@@ -28,7 +28,7 @@ from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
-from armdyn.identification.gravity_poses import fit_poses
+from armdyn.identification.gravity_poses import fit_poses, one_sided
 from armdyn.identification.hypotheses.check import DataCheck, Seen
 from armdyn.identification.hypotheses.finding import Finding, no_torque, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
@@ -172,7 +172,8 @@ def identify(
         )  # fmt: skip
         if terms == "gravity":
             if (poses := held_poses(given)) is not None:
-                return _judge_poses(fit_poses(arm, poses, checks, prior, filters, masses), others, force)
+                fit = fit_poses(arm, poses, checks, prior, filters, masses)
+                return _judge_poses(fit, one_sided(arm, poses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
         base = base_with_drives(seen.trial.base, terms, rotors)
@@ -247,11 +248,11 @@ def _kinds(
     return frozenset(kinds)
 
 
-def _judge_poses(fit: Fit, others: list[Log], force: bool) -> Fit:
+def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
     warn_of_undetermined(fit.undetermined)
-    silent = tuple(no_torque(fit.source, j) for j in fit.without_torque)
-    fit = replace(fit, findings=silent, notes=(*fit.notes, *(finding.text for finding in silent)))
+    findings = (*findings, *(no_torque(fit.source, j) for j in fit.without_torque))
+    fit = replace(fit, findings=findings, notes=(*fit.notes, *(finding.text for finding in findings)))
     fit = _with_verdict(fit, np.nan_to_num(fit.own.rmse), force)
     if not others:
         return fit

@@ -17,6 +17,9 @@ STILL_SPEED_SHARE = 0.02  # of its top speed, below which a joint stands still
 STILL_SPEED = 1e-3  # rad/s or m/s below which it does, too
 HOLD_SECONDS = 0.5  # s: shorter rests are turning points
 SETTLING_SECONDS = 0.2  # s at either end of a rest, in which the arm may still swing
+ONE_SIDED_SHARE = 0.9  # of the poses, more of them from one side than from the other
+APPROACH_SECONDS = 0.6  # s before a rest in which joints come into it
+LEAST_APPROACH = 1e-3  # rad or m that a joint goes in it
 REST_SHARE = 0.25  # of the time at rest, from which on a log is one of poses
 
 
@@ -27,27 +30,44 @@ class HeldPoses(NamedTuple):
     q: NDArray  # (P, n)
     tau: NDArray  # (P, n)
     share: float  # of the logs' time at rest
+    sides: NDArray  # (P, n) directions from which joints came into each pose, 0 where that is not known
+
+    @property
+    def one_sided(self) -> tuple[int, ...]:
+        """Joints, from 0, that came into nearly all poses from one side: static friction then looks like weight."""
+        count = np.maximum(np.count_nonzero(self.sides, axis=0), 1)
+        alike = np.abs(self.sides.sum(axis=0)) > ONE_SIDED_SHARE * count
+        return tuple(np.flatnonzero(alike & (count >= FEWEST_POSES)).tolist())
 
 
 def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
     """The poses of logs in which the arm mostly rests; None where it mostly moves."""
-    found: list[tuple[float, NDArray, NDArray]] = []
+    found: list[tuple[float, NDArray, NDArray, NDArray]] = []
     elapsed, resting, total = 0.0, 0.0, 0.0
     for log in logs:
         if log.still:
-            found += zip(log.t - log.t[0] + elapsed, log.q, log.tau, strict=True)
+            sides = np.sign(np.diff(log.q, axis=0, prepend=log.q[:1]))  # as if poses were taken one after the other
+            found += zip(log.t - log.t[0] + elapsed, log.q, log.tau, sides, strict=True)
             elapsed, resting, total = elapsed + log.duration, resting + log.duration, total + log.duration
             continue
         for s in log.stretches:
             for rest in _rests(s):
-                found.append((s.t[rest].mean() - log.t[0] + elapsed, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0)))
+                middle = s.t[rest].mean() - log.t[0] + elapsed
+                found.append((middle, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0), _side(s, rest)))
                 resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING_SECONDS
             total += s.t[-1] - s.t[0]
         elapsed += log.duration
     if len(found) < FEWEST_POSES or resting < REST_SHARE * total:
         return None
-    t, q, tau = (np.array(column) for column in zip(*found, strict=True))
-    return HeldPoses(t, q, tau, resting / total)
+    t, q, tau, sides = (np.array(column) for column in zip(*found, strict=True))
+    return HeldPoses(t, q, tau, resting / total, sides)
+
+
+def _side(s: Stretch, rest: slice) -> NDArray:
+    """Directions (n,) in which joints moved last before a rest; 0 of those that did not, or at the start."""
+    before = s.q[max(0, rest.start - int(APPROACH_SECONDS / s.dt)) : rest.start]
+    gone = s.q[rest].mean(axis=0) - before[0] if len(before) else np.zeros(s.q.shape[1])
+    return np.where(np.abs(gone) > LEAST_APPROACH, np.sign(gone), 0.0)
 
 
 def _rests(s: Stretch) -> list[slice]:

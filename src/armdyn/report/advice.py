@@ -15,6 +15,7 @@ from armdyn.identification.logs.log import Log
 from armdyn.identification.quality import WORDS, Level, NextStep
 from armdyn.model.arm import Arm
 from armdyn.report import options
+from armdyn.report.options import shown_path
 
 if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
@@ -86,7 +87,8 @@ def next_command(fit: Fit) -> str:
     logs = [check.log for check in fit.checks]
     reading = _reading(fit, logs[:1])
     for log in logs:
-        if log.path is not None and _reading(fit, [log]) == reading:  # a command reads all of its logs in one way
+        alone = not log.format.joined and log.format.rate is None  # as excite reads them
+        if log.path is not None and alone and _reading(fit, [log]) == reading:  # a command reads all in one way
             words += ["--given", shown_path(log.path)]
     options = _without_option("--delay", reading) if "--given" in words else ()  # torques of given logs do not count
     return shlex.join([*words, *options, "--out", "next.csv"])
@@ -164,12 +166,6 @@ def arm_words(arm: Arm) -> list[str]:
         return [arm.name]
     ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
     return [shown_path(arm.source.path), *ends, *arm.source.options]
-
-
-def shown_path(path: Path) -> str:
-    """A path as one would type it here: relative if it lies below the present folder."""
-    path = path.absolute()
-    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
 def _list(names: tuple[str, ...]) -> str:

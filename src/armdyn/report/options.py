@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 from functools import reduce
-from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 
 from armdyn.identification.hypotheses.finding import Finding, with_remedy
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.model.arm import Arm
 
 
 def log_words(arm: Arm, log: Log) -> list[str]:
     """Options with which a command reads the file as the log was read and corrected."""
     applied = reduce(LogCorrection.then, log.corrections, LogCorrection())
-    return [*_others(log, applied), *correction_words(arm, applied, log, 10)]
+    return [*_format_words(arm, log.format, applied), *correction_words(arm, applied, log, 10)]
 
 
-def _others(log: Log, correction: LogCorrection) -> list[str]:
-    """Options of the log but those that a correction replaces by other numbers."""
-    names = {"--gear-ratio" if correction.gear_ratio else "", "--drive-gain" if correction.drive_gain else ""}
-    words = list(log.options)
-    return [word for k, word in enumerate(words) if word not in names and (k == 0 or words[k - 1] not in names)]
+def _format_words(arm: Arm, how: LogFormat, correction: LogCorrection) -> list[str]:
+    """Options of a log's format but those that a correction replaces by other numbers."""
+    words = [f"--{'degrees' if how.angle == 'deg' else 'radians'}"] if how.angle else []
+    words += [word for path in how.joined for word in ("--join", shown_path(path))]
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    degrees = np.where(turns & (how.angle == "deg"), 180 / np.pi, 1.0)
+    words += [] if how.rate is None else ["--rate", f"{how.rate:.10g}"]
+    for option, numbers, factors in (
+        ("--gear-ratio", how.gear_ratio, correction.gear_ratio),
+        ("--drive-gain", how.drive_gain, correction.drive_gain),
+        ("--offset", tuple(how.offset * degrees) if how.offset else (), ()),
+    ):
+        words += [option, ",".join(f"{x:.10g}" for x in numbers)] if numbers and not factors else []
+    words += [word for role, names in how.columns for word in ("--columns", f"{role}={','.join(names)}")]
+    return words + ([] if how.topic is None else ["--topic", how.topic])
 
 
 def correction_words(arm: Arm, correction: LogCorrection, log: Log | None = None, digits: int = 3) -> list[str]:
     """Options that apply a correction; gear ratios and gains are those that the log was read with, corrected."""
     words = ["--degrees"] if correction.degrees else []
-    read = dict(pairwise(log.options)) if log is not None else {}
-    for option, factors in (("--gear-ratio", correction.gear_ratio), ("--drive-gain", correction.drive_gain)):
+    how = LogFormat() if log is None else log.format
+    for option, factors, read in (
+        ("--gear-ratio", correction.gear_ratio, how.gear_ratio),
+        ("--drive-gain", correction.drive_gain, how.drive_gain),
+    ):
         if factors:
-            numbers = np.array(factors) * np.array(read.get(option, "1").split(","), float)
+            numbers = np.array(factors) * np.array(read or (1.0,))
             same = len(set(numbers.tolist())) == 1
             words += [option, ",".join(f"{x:.10g}" for x in (numbers[:1] if same else numbers))]
     words += ["--time-scale", f"{correction.time_scale:.{digits}g}"] if correction.time_scale != 1 else []
@@ -92,3 +105,9 @@ def is_whole(finding: Finding) -> bool:
 def advice(arm: Arm, finding: Finding, log: Log | None = None) -> str:
     """Return a finding, and the options or steps that help."""
     return with_remedy(finding.text, remedy(arm, finding, log))
+
+
+def shown_path(path: Path) -> str:
+    """A path as one would type it here: relative if it lies below the present folder."""
+    path = path.absolute()
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)

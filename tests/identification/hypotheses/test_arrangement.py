@@ -11,7 +11,7 @@ import pytest
 
 import armdyn
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.report.options import remedy
 
 
@@ -153,7 +153,7 @@ def test_a_joint_that_turns_the_other_way(puma, log):
         assert found.text.startswith(f"the position and torque of joint {j + 1} 'joint{j + 1}' with the other sign")
         assert found.text.endswith("does the joint turn the other way than described?")
         assert found.correction == LogCorrection(gear_ratio=[-1 if k == j else 1 for k in range(6)])
-    geared = dataclasses.replace(turned(log, 1), options=("--gear-ratio", "100,100,80,50,50,50"))
+    geared = dataclasses.replace(turned(log, 1), format=LogFormat(gear_ratio=(100, 100, 80, 50, 50, 50)))
     (found,) = (f for f in armdyn.check_log(bare(puma), geared).findings if f.level == "reject")
     assert remedy(puma, found, geared) == "--gear-ratio 100,-100,80,50,50,50"
 

@@ -472,7 +472,7 @@ class TestBadInput:
         ("head", "message"),
         [
             ("t,a,b,c,d,e,f", "no columns of joint positions"),
-            ("x,q1,q2,qd1,qd2,tau1,tau2", r"no column of times; .*, or columns=\{'t': \[...\]\}, got x, q1"),
+            ("x,q1,q2,qd1,qd2,tau1,tau2", r"no column of times; .*, columns=\{'t': \[...\]\}, or rate, .*, got x, q1"),
             ("t,q1,q2,qd1,qd2,left,right", "no columns of joint torques .*, got t, left, right, q1"),
             ("t,q1,q3,qd1,qd2,tau1,tau2", "missing: 2"),
             (
@@ -480,7 +480,6 @@ class TestBadInput:
                 r"more columns than the 2 joints .* \(q: q1, q2, q3\); .*=\{'q': \['q1', 'q2'\]\}",
             ),
             ("t,q1,q_1,qd1,qd2,tau1,tau2", "both claim"),
-            ("0,1,2,3,4,5,6", "first line holds numbers"),
         ],
     )
     def test_headings(self, tmp_path, arm, data, head, message):

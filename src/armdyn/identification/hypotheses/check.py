@@ -183,7 +183,7 @@ def _looked(arm: Arm, log: Log) -> Looked:
     band = choose_band(log.stretches)
     motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
-    found += motion_findings(arm, figures)
+    found += motion_findings(arm, figures, log.format.knows_unit)
     found += outside_findings(arm, log)
     found += clock_findings(arm, log, figures)
     found += torque_findings(arm, log)

@@ -58,7 +58,7 @@ def outside_findings(arm: Arm, log: Log) -> list[Finding]:
     return [Finding("note", text, FindingKind.OTHER_ARM, (j,), hint=hint)]
 
 
-def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
+def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -> list[Finding]:
     """Joints that rest, hardly move, never turn back, leave their limits, or turn as far as degrees."""
     spans = figures.high - figures.low
     still = spans < STILL_TRAVEL
@@ -69,7 +69,7 @@ def motion_findings(arm: Arm, figures: JointFigures) -> list[Finding]:
     largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
-    if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
+    if not knows_unit and (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
     found = []

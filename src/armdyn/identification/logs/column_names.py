@@ -10,19 +10,37 @@ import numpy as np
 # Names, lower case and without separators, of each role. The first that a file has is taken.
 ROLES = {
     "time": ("t", "time", "times", "timestamp", "timestamps", "stamp", "headerstamp", "sec", "secs", "seconds"),
-    "q": ("q", "position", "positions", "pos", "angle", "angles", "jointposition", "jointpositions", "jointpos",
-          "qmeas", "qm", "qactual", "actualq", "measuredposition", "qmot", "qlink"),
-    "qd": ("qd", "dq", "qdot", "velocity", "velocities", "vel", "speed", "jointvelocity", "jointvelocities",
-           "jointvel", "qdmeas", "dqmeas", "actualqd", "dqmot"),
-    "tau": ("tau", "torque", "torques", "effort", "efforts", "eff", "trq", "jointtorque", "jointtorques", "jointeffort",
-            "taumeas", "taujmeas", "measuredtorque", "force", "forces"),
+    "q": ("q", "position", "positions", "pos", "posa", "angle", "angles", "theta", "thetas", "qpos", "jointposition",
+          "jointpositions", "jointpos", "jointangle", "jointangles", "qm", "qmot", "qlink"),
+    "qd": ("qd", "dq", "qdot", "velocity", "velocities", "vel", "speed", "thetadot", "qvel", "jointvelocity",
+           "jointvelocities", "jointvel", "dqmot"),
+    "tau": ("tau", "tauj", "torque", "torques", "effort", "efforts", "eff", "trq", "jointtorque", "jointtorques",
+            "jointeffort", "force", "forces"),
     "temperature": ("temperature", "temperatures", "temp", "temps", "jointtemperature", "motortemperature"),
-    "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents", "actualcurrent"),
+    "current": ("i", "current", "currents", "cur", "motorcurrent", "motorcurrents"),
     "whole seconds": ("headerstampsec", "stampsec"),
     "rest of seconds": ("headerstampnanosec", "stampnanosec"),
 }  # fmt: skip
 ROLE_OF = {name: role for role, names in ROLES.items() for name in names}
 RANK = {name: rank for names in ROLES.values() for rank, name in enumerate(names)}
+
+# Words that say how a value came about, the best first: what was measured is taken before what was asked for.
+MEASURED_WORDS = ("measured", "meas", "actual", "act")
+COMMANDED_WORDS = (
+    "feedforward",
+    "commanded",
+    "command",
+    "cmd",
+    "desired",
+    "des",
+    "reference",
+    "ref",
+    "target",
+    "setpoint",
+    "goal",
+    "ff",
+)
+UNSAID_RANK, COMMANDED_RANK = 50, 200  # of names that do not say it, and from which on values are those asked for
 
 DEGREE, TURN = np.pi / 180, 2 * np.pi
 UNITS = {
@@ -46,6 +64,11 @@ class Column(NamedTuple):
     joint: str  # number or name of the joint, "" for time and for matrices
     unit: str  # one of UNITS, an unknown one, or "" where the name carries none
     rank: int  # lower is the better of several names for one role
+
+    @property
+    def commanded(self) -> bool:
+        """Whether values were asked for, not measured."""
+        return self.rank >= COMMANDED_RANK
 
 
 def understand(name: str, joints: tuple[str, ...]) -> Column | None:
@@ -109,5 +132,23 @@ def _role(words: list[str], joint: str, unit: str) -> Column | None:
             if number:
                 return None
             number = str(int(found.group(2)))
-    role = ROLE_OF.get(letters)
-    return None if role is None else Column(role, number, unit, RANK[letters])
+    plain, rank = _without_origin(letters)
+    role = ROLE_OF.get(plain)
+    if role is None or (
+        rank >= COMMANDED_RANK and role != "tau"
+    ):  # positions that were asked for are not those reached
+        return None
+    rank += 100 * (rank == UNSAID_RANK and "feedback" in words)
+    return Column(role, number, unit, rank + RANK[plain])
+
+
+def _without_origin(letters: str) -> tuple[str, int]:
+    """A name without the word that says how its value came about, and the rank of that word."""
+    if letters in ROLE_OF:
+        return letters, UNSAID_RANK
+    for rank, some in ((0, MEASURED_WORDS), (COMMANDED_RANK, COMMANDED_WORDS)):
+        for word in some:
+            for rest in (letters.removesuffix(word), letters.removeprefix(word)):
+                if rest != letters and rest in ROLE_OF:
+                    return rest, rank
+    return letters, UNSAID_RANK

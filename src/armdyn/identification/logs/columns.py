@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
+from armdyn.identification.logs.guess_columns import guess_columns, numbered
 from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
@@ -50,14 +52,19 @@ def assign(
     where: str,
     names: Mapping[str, list[str]] | None = None,
     angle: str | None = None,
+    rate: float | None = None,
 ) -> RoleColumns:
-    """Columns of a table by role; `names` overrules what the names seem to say."""
+    """Columns of a table by role; `names` overrules what the names seem to say, `rate` [Hz] what times do."""
     names = _check(names or {}, table, arm, where)
     known = {name: understand(name, arm.joint_names) for name in table}
     notes: list[str] = []
+    if not names and list(table) == numbered(len(table)):
+        names, guess = guess_columns(table, arm, rate, where)
+        notes.append(guess)
     found: dict[str, NDArray] = {}
     unit_of_q: list[str] = []
     columns = {role: names.get(role) or _of_role(role, known, arm, where) for role in MEASURED}
+    notes += _rivals({role: some for role, some in columns.items() if role not in names}, known, arm)
     _reject_surplus({role: some for role, some in columns.items() if some and len(some) > arm.n}, arm, where)
     for role, chosen in columns.items():
         if chosen is None:
@@ -85,12 +92,14 @@ def assign(
     _require(found, stamped, offered, arm, where)
     steps = _steps(found["q"])
     poses = bool((steps > POSE_STEP_SHARE).any())
-    t = _time(table, known, names.get("t"), steps, notes)
+    t = np.arange(len(found["q"])) / rate if rate else _time(table, known, names.get("t"), steps, notes)
+    if rate:
+        notes.insert(0, f"times: {rate:g} rows a second")
     if t is None:
         if not poses:
             raise ReadError(
-                f"{where}: no column of times; expected one named t or time [s], or columns={{'t': [...]}}, got "
-                f"{_some(offered)}"
+                f"{where}: no column of times; expected one named t or time [s], columns={{'t': [...]}}, or rate, the "
+                f"rows a second, got {_some(offered)}"
             )
         t = np.arange(len(found["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
@@ -123,12 +132,51 @@ def _check(
         if role not in ("t", *MEASURED):
             raise ArmdynError(f"read_log: expected columns of t, {', '.join(MEASURED)}, got {role!r}")
         count = 1 if role == "t" else arm.n
+        if len(some) == 1 < count and some[0] not in table:
+            some = given[role] = _of_stem(some[0], table, arm) or some
         missing = [name for name in some if name not in table]
         if missing:
             raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
         if len(some) != count:
             raise ReadError(f"{where}: expected {pluralize(count, 'column')} for {role}, got {', '.join(some)}")
     return given
+
+
+def _of_stem(stem: str, table: Mapping[str, NDArray], arm: Arm) -> list[str] | None:
+    """The columns that a name begins, with the number or the name of each joint behind it."""
+    group = {}
+    for name in table:
+        if name.lower().startswith(stem.lower()):
+            rest = re.sub(r"^[^a-z0-9]+|[^a-z0-9]+$", "", name[len(stem) :].lower())
+            group[str(int(rest)) if rest.isdigit() else rest] = name
+    named = [joint.lower() for joint in arm.joint_names]
+    for joints in (named, [str(k) for k in range(1, arm.n + 1)], [str(k) for k in range(arm.n)]):
+        if set(joints) <= set(group):
+            return [group[joint] for joint in joints]
+    return None
+
+
+def _rivals(columns: Mapping[str, list[str] | None], known: Mapping[str, Column | None], arm: Arm) -> list[str]:
+    """Notes on columns of a role that others were preferred to, and on torques that were asked for."""
+    notes = []
+    for role, chosen in columns.items():
+        if not chosen or role not in CALLED:
+            continue
+        first = known[next(filter(None, chosen))]
+        others = [name for name, column in known.items() if column and column.role == role and name not in chosen]
+        if others:
+            notes.append(f"{CALLED[role]} are those of {next(filter(None, chosen))} .., not of {_some(others)}")
+        if first and first.commanded:
+            notes.append(f"{CALLED[role]} are commanded ones, for want of measured ones")
+    return notes
+
+
+def times_of(table: Mapping[str, NDArray], joints: tuple[str, ...]) -> tuple[NDArray | None, set[str]]:
+    """Stamps of a table [s], None where it has none, and the names of all its columns of times."""
+    known = {name: understand(name, joints) for name in table}
+    roles = ("time", "whole seconds", "rest of seconds")
+    used = {name for name, column in known.items() if column and column.role in roles and not column.joint}
+    return _time(table, known, None, np.empty(0), []), used
 
 
 def _some(names: Collection[str]) -> str:

@@ -96,6 +96,26 @@ def require_torques(log: Log) -> None:
         )
 
 
+@dataclass(frozen=True)
+class LogFormat:
+    """Format of a file: how `read_log` was asked to read it, so that it can be read again in the same way."""
+
+    columns: tuple[tuple[str, tuple[str, ...]], ...] = ()  # names of columns by role
+    angle: str | None = None
+    gear_ratio: tuple[float, ...] = ()
+    drive_gain: tuple[float, ...] = ()
+    offset: tuple[float, ...] = ()
+    rate: float | None = None
+    topic: str | None = None
+    joined: tuple[Path, ...] = ()  # further files of the same run
+    named_unit: bool = False  # whether the file itself says the unit of positions
+
+    @property
+    def knows_unit(self) -> bool:
+        """Whether the unit of positions was given, by the file or by whoever reads it."""
+        return self.named_unit or self.angle is not None
+
+
 @dataclass(frozen=True, eq=False)
 class Log(Named, Record):
     """Measured joint positions and torques; times strictly rise.
@@ -114,7 +134,7 @@ class Log(Named, Record):
     temperature: NDArray | None = None  # (N, n) of the joints, above the one at which their friction holds [K]
     still: bool = False
     path: Path | None = None  # of the file it was read from
-    options: tuple[str, ...] = ()  # with which commands read the file as this log was read
+    format: LogFormat = LogFormat()  # of the file it was read from
     currents: tuple[str, ...] = ()  # columns of currents that stand, as they are, in the place of torques
     corrections: tuple[LogCorrection, ...] = ()  # that were applied, in this order
 

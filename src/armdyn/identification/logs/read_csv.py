@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.identification.logs.column_names import UNITS, plain_unit, understand
+from armdyn.identification.logs.guess_columns import numbered
 
 LONGEST_HEAD = 200  # lines of comments before the names of the columns
 LONGEST_LINE = 10_000_000  # characters of one of them
@@ -58,9 +59,10 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
 
 
 def _layout(path: Path) -> _Layout:
-    """Names, separator and place of the first row: the names stand in the line before it."""
+    """Names, separator and place of the first row: the names stand in the line before it, or are numbers."""
     encoding = _encoding(path)
     before: list[str] = []
+    remarks = True  # all that stands before the rows
     with path.open(encoding=encoding, errors="replace") as stream:
         for number in range(LONGEST_HEAD):
             line = stream.readline(LONGEST_LINE + 1)
@@ -73,13 +75,14 @@ def _layout(path: Path) -> _Layout:
                 continue
             mark = _mark(plain)
             if _mostly_numbers(plain.split(mark)) and not line.startswith("#"):
-                if not before:
-                    raise ReadError(
-                        f"{path}: the first line holds numbers; expected names of columns such as t, q1, tau1"
-                    )
                 comma = mark != "," and "," in plain and "." not in plain
+                cells = len(plain.split(mark))
+                if not before or (remarks and len(_cells(before[-1], mark, str(path))) != cells):
+                    counted = [_number(cell) for cell in plain.split(mark)] in ([*range(cells)], [*range(1, cells + 1)])
+                    return _Layout(numbered(cells), mark, number + counted, comma, encoding)
                 return _Layout(_names(before, path), _mark(before[-1]), number, comma, encoding)
             before.append(plain)
+            remarks &= line.startswith(("#", "%"))
     if not before:
         raise ReadError(f"{path}: the file is empty")
     raise ReadError(f"{path}: no rows of numbers below the names of the columns")

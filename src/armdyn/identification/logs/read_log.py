@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,18 +13,22 @@ from armdyn.errors import ArmdynError, ReadError, ShapeError, quote
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
-from armdyn.identification.logs.log import FEWEST_POSES, FEWEST_SAMPLES, Log
+from armdyn.identification.logs.join_tables import join_tables
+from armdyn.identification.logs.log import FEWEST_POSES, FEWEST_SAMPLES, Log, LogFormat
 from armdyn.identification.logs.read_csv import read_csv
+from armdyn.identification.logs.read_json import read_json
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
 from armdyn.model.arm import Arm, require_arm
 
-READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet}
+JSON = (".json", ".jsonl", ".ndjson")
+READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet, **dict.fromkeys(JSON, read_json)}
 KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
-LARGEST_ANGLE = 4 * np.pi  # rad: no arm's joint turns further
+LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further
+MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 
 
 def read_log(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     arm: Arm,
     *,
     columns: Mapping[str, list[str]] | None = None,
@@ -34,6 +38,7 @@ def read_log(
     coupling: ArrayLike | None = None,
     offset: ArrayLike | None = None,
     reference_temperature: float = 25.0,
+    rate: float | None = None,
     topic: str | None = None,
 ) -> Log:
     """Measured motion and torques of an arm from a file.
@@ -47,13 +52,15 @@ def read_log(
 
     Parameters
     ----------
-    path : str or path
-        `.csv`, `.npz`, `.mat`, `.parquet`, `.db3`, `.mcap` or the folder of a ROS 2 bag
-        (`sensor_msgs/JointState`).
+    path : str or path, or sequence of them
+        `.csv`, `.json`, `.npz`, `.mat`, `.parquet`, `.db3`, `.mcap` or the folder of a ROS 2 bag
+        (`sensor_msgs/JointState`). Several files are those of one run (positions in one, torques in another), joined on
+        time; columns whose names say nothing are named by their file (tau.csv).
     arm : Arm
         Whose log it is: number, names and kinds of joints.
     columns : mapping, optional
-        Names of the columns of "t", "q", "qd", "tau" where they cannot be guessed.
+        Names of the columns of "t", "q", "qd", "tau" where they cannot be guessed, or the word that they begin with.
+        Columns without names are numbered from 1; their roles are guessed, and the guess is in `log.notes`.
     angle : {"rad", "deg"}, optional
         Unit of positions and velocities of turning joints; default by name, else radians.
     gear_ratio : array_like, shape (n,), optional
@@ -66,6 +73,8 @@ def read_log(
         Added to the positions, after all else [rad or m].
     reference_temperature : float
         At which the arm's friction holds [°C]; logged temperatures (°C, or kelvin from 200 on) are taken above it.
+    rate : float, optional
+        Rows a second, for files without times [Hz]; a column of times is then not used.
     topic : str, optional
         Of a bag with several JointState topics, which.
 
@@ -78,13 +87,18 @@ def read_log(
     ReadError
         If the file cannot be read as a log of this arm.
     """
-    where = str(path)
+    paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
+    if not paths:
+        raise ArmdynError("read_log: expected a file, got none")
+    where = " and ".join(str(one) for one in paths)
     require_arm(arm)
+    if rate is not None and not 0 < rate < np.inf:
+        raise ArmdynError(f"read_log: expected rate > 0 [Hz], got {rate}")
     if angle not in (None, "rad", "deg"):
         raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
-    table, repaired = _table(Path(path), arm, topic, wanted)
-    found = assign(table, arm, where, columns, angle)
+    table, repaired = _tables(paths, arm, topic, wanted)
+    found = assign(table, arm, where, columns, angle, rate)
     fewest = FEWEST_POSES if found.still else FEWEST_SAMPLES
     if len(found.t) < fewest:
         raise ReadError(f"{where}: expected at least {fewest} samples, got {len(found.t)}")
@@ -104,8 +118,11 @@ def read_log(
     notes = (*found.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
     currents = found.currents if drive_gain is None else ()
-    options = _options(arm, columns, angle, gear_ratio, drive_gain, offset, topic)
-    return Log(fixed.t, q, tau, qd, Path(path).name, notes, warmth, found.still, Path(path), options, currents)
+    how = LogFormat(
+        _names(columns), angle, _numbers(gear_ratio), _numbers(drive_gain), _numbers(offset), rate, topic,
+        tuple(paths[1:]), found.named,
+    )  # fmt: skip
+    return Log(fixed.t, q, tau, qd, paths[0].name, notes, warmth, found.still, paths[0], how, currents)
 
 
 def _unusable(qd: NDArray) -> str:
@@ -116,27 +133,13 @@ def _unusable(qd: NDArray) -> str:
     return f"missing in {missing.sum()} of the {len(qd)} rows that are left" if missing.any() else ""
 
 
-def _options(
-    arm: Arm,
-    columns: Mapping[str, list[str]] | None,
-    angle: str | None,
-    gear_ratio: ArrayLike | None,
-    drive_gain: ArrayLike | None,
-    offset: ArrayLike | None,
-    topic: str | None,
-) -> tuple[str, ...]:
-    """What a command has to be told to read the file in the same way."""
-    words = ["--degrees"] if angle == "deg" else []
-    if offset is not None and angle == "deg":
-        turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-        offset = np.where(turns, np.degrees(offset), offset)
-    numbers = {"--gear-ratio": gear_ratio, "--drive-gain": drive_gain, "--offset": offset}
-    for option, values in numbers.items():
-        if values is not None:
-            words += [option, ",".join(f"{x:.10g}" for x in np.ravel(np.asarray(values, float)))]
-    for role, names in (columns or {}).items():
-        words += ["--columns", f"{role}={names if isinstance(names, str) else ','.join(names)}"]
-    return (*words, *(() if topic is None else ("--topic", topic)))
+def _numbers(values: ArrayLike | None) -> tuple[float, ...]:
+    return () if values is None else tuple(np.ravel(np.asarray(values, float)).tolist())
+
+
+def _names(columns: Mapping[str, list[str]] | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Names of columns by role, as data that do not change."""
+    return tuple((role, (some,) if isinstance(some, str) else tuple(some)) for role, some in (columns or {}).items())
 
 
 def log_columns(path: str | os.PathLike[str], arm: Arm) -> tuple[str, ...]:
@@ -197,12 +200,24 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     """Reject angles that no joint reaches, unless their unit was said."""
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
     # Extremes of both signs: a copy of all absolute values would be as large as the log.
-    largest = np.abs([q.min(axis=0), q.max(axis=0)])[:, turns].max(initial=0.0)
-    if largest > LARGEST_ANGLE:
+    largest = np.abs([q.min(axis=0), q.max(axis=0)]).max(axis=0, initial=0.0)
+    endless = np.isinf(arm.position_limits).any(axis=0)
+    endless &= not endless.all()  # limits that nobody wrote down
+    if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         raise ReadError(
-            f"{where}: positions reach {largest:.0f} rad: degrees, or turns of the motors? For degrees give "
-            "angle='deg', for motors gear_ratio; or name columns with their unit, as q1_deg (q1_rad if meant so)"
+            f"{where}: positions reach {largest[turns].max():.0f} rad: degrees, or turns of the motors? For degrees "
+            "give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; or name columns with "
+            "their unit, as q1_deg"
         )
+
+
+def _tables(paths: list[Path], arm: Arm, topic: str | None, wanted: Collection[str]) -> tuple[Table, list[str]]:
+    """Columns of one file, or of several that are joined, by name, and what was repaired."""
+    if len(paths) == 1:
+        return _table(paths[0], arm, topic, wanted)
+    several = [(path, *_table(path, arm, topic, wanted)) for path in paths]
+    joined, notes = join_tables([(path, table) for path, table, _ in several], arm.joint_names)
+    return joined, [*notes, *(f"{path.name}: {note}" for path, _, some in several for note in some)]
 
 
 def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> tuple[Table, list[str]]:
@@ -226,6 +241,6 @@ def read_table(path: Path, joints: tuple[str, ...], wanted: Collection[str], oth
         return read_csv(path, joints, wanted)
     if suffix not in READERS:
         raise ReadError(
-            f"{path}: unknown kind of log '{suffix}'; expected .csv, .npz, .mat, .parquet, .db3, .mcap{others}"
+            f"{path}: unknown kind of log '{suffix}'; expected .csv, .json, .npz, .mat, .parquet, .db3, .mcap{others}"
         )
     return READERS[suffix](path, joints), []

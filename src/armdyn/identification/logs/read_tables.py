@@ -81,7 +81,11 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
         raise
     except Exception as error:  # SciPy raises many kinds for damaged files
         raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
-    leaves = _leaves({name: x for name, x in data.items() if not name.startswith("__")})
+    return columns_of(_leaves({name: x for name, x in data.items() if not name.startswith("__")}), joints, path)
+
+
+def columns_of(leaves: Iterator[tuple[str, NDArray]], joints: tuple[str, ...], path: Path) -> Table:
+    """Columns of arrays that lie inside structures, by the names that tell something."""
     return _expand(_by_name(leaves, path), joints, path)
 
 

@@ -13,7 +13,7 @@ from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 
 
-@with_log_options(but="drive_gain zero delay time_scale")
+@with_log_options(but="drive_gain zero delay time_scale join")
 def drive_gains(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],

@@ -84,7 +84,7 @@ PriorLogs = Annotated[
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
 
-@with_log_options(but="delay")
+@with_log_options(but="delay rate join")
 def excite(
     arm: ArmName,
     duration: Duration = 10.0,

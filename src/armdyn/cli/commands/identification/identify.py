@@ -123,12 +123,11 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     from armdyn.report.advice import (
         description_is_better,
         next_step,
-        shown_path,
         step_command,
         which_joints,
     )
     from armdyn.report.fit_tables import known_alone
-    from armdyn.report.options import remedy
+    from armdyn.report.options import remedy, shown_path
 
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")

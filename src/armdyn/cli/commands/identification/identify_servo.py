@@ -99,7 +99,8 @@ def identify_servo(
 
 def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     """Print the result, how sure it is, what was written, and the next command."""
-    from armdyn.report.advice import servo_command, shown_path
+    from armdyn.report.advice import servo_command
+    from armdyn.report.options import shown_path
     from armdyn.report.servo import LEGEND, columns, error_text, rows
 
     heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]

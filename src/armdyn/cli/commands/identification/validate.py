@@ -140,8 +140,8 @@ def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
     """Print what to do about a model that is not usable for a log."""
     import shlex
 
-    from armdyn.report.advice import arm_words, shown_path
-    from armdyn.report.options import log_words
+    from armdyn.report.advice import arm_words
+    from armdyn.report.options import log_words, shown_path
 
     if doubtful:
         print("next: put the log right first, as said above")

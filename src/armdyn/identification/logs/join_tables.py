@@ -1,0 +1,91 @@
+"""Several files of one run, such as positions in one and torques in another, as one table: joined on time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+from armdyn.identification.logs.column_names import understand
+from armdyn.identification.logs.columns import times_of
+from armdyn.identification.logs.guess_columns import numbered
+
+SHORTEST_OVERLAP = 0.5  # s that files must have in common
+Tables = list[tuple[Path, Mapping[str, NDArray]]]
+
+
+def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDArray], list[str]]:
+    """One table at the times of the file that has positions, and what was done.
+
+    Columns whose names say nothing are named by their file: column 3 of tau.csv is a torque.
+    """
+    several = [(path, *_named(path, table, joints)) for path, table in tables]
+    first = next((k for k, (*_, columns) in enumerate(several) if _has(columns, "q", joints)), 0)
+    path, t, columns = several[first]
+    if t is None:
+        lengths = {path.name: len(next(iter(columns.values()), ())) for path, _, columns in several}
+        if any(t is not None for _, t, _ in several) or len(set(lengths.values())) > 1:
+            told = ", ".join(f"{name} has {count} rows" for name, count in lengths.items())
+            raise ReadError(f"{path}: no column of times to join on, and {told}; log times in every file")
+        return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, for want of times"]
+    keep = np.isfinite(t)
+    for other, times, _ in several:
+        if times is None:
+            raise ReadError(f"{other}: no column of times to join on with {path.name}; log times in every file")
+        keep &= (t >= np.nanmin(times)) & (t <= np.nanmax(times))
+    common = np.ptp(t[keep]) if keep.any() else 0.0
+    if common < SHORTEST_OVERLAP:
+        spans = ", ".join(f"{other.name} {np.nanmin(x):.6g} to {np.nanmax(x):.6g} s" for other, x, _ in several)  # type: ignore[arg-type]
+        raise ReadError(f"{path}: files of one run have no time in common ({spans}); use the same clock for all")
+    at = t[keep]
+    joined = [(other, columns if x is t else _at(at, x, columns)) for other, x, columns in several]  # type: ignore[arg-type]
+    joined = [(other, {name: x[keep] for name, x in c.items()} if c is columns else c) for other, c in joined]
+    names = " and ".join(other.name for other, *_ in several)
+    return {"t_s": at, **_merged(joined)}, [f"{names} joined on time, {common:.1f} s in common"]
+
+
+def _named(
+    path: Path, table: Mapping[str, NDArray], joints: tuple[str, ...]
+) -> tuple[NDArray | None, dict[str, NDArray]]:
+    """Times [s] and other columns of a file, by names that tell their role where the file's own name does."""
+    stem = path.stem
+    if list(table) == numbered(len(table)):
+        first, *others = table
+        rises = bool((np.diff(table[first]) > 0).all())
+        head = {"t": table[first]} if rises else {}
+        table = head | {f"{stem}_{k + 1}": table[name] for k, name in enumerate(others if rises else table)}
+    t, used = times_of(table, joints)
+    columns = {}
+    for name, x in table.items():
+        if name not in used:
+            own = understand(name, joints) is None and understand(f"{stem} {name}", joints) is not None
+            columns[f"{stem} {name}" if own else name] = np.asarray(x, float)
+    return t, columns
+
+
+def _has(columns: Mapping[str, NDArray], role: str, joints: tuple[str, ...]) -> bool:
+    return any(column is not None and column.role == role for column in (understand(name, joints) for name in columns))
+
+
+def _at(times: NDArray, t: NDArray, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
+    """Columns at other times, linearly; missing values are passed over."""
+    found = {}
+    for name, x in columns.items():
+        known = np.isfinite(t) & np.isfinite(x)
+        order = np.argsort(t[known], kind="stable")
+        found[name] = np.interp(times, t[known][order], x[known][order]) if known.any() else np.full(len(times), np.nan)
+    return found
+
+
+def _merged(several: list[tuple[Path, dict[str, NDArray]]]) -> dict[str, NDArray]:
+    merged: dict[str, NDArray] = {}
+    for path, columns in several:
+        for name, x in columns.items():
+            own = f"{path.stem} {name}" if name in merged else name
+            if own in merged:
+                raise ReadError(f"{path}: column '{name}' stands in several of the files; name it otherwise in one")
+            merged[own] = x
+    return merged

@@ -1,0 +1,88 @@
+"""Tables in JSON: a list of records, an object of arrays, or a record a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.errors import ReadError
+from armdyn.identification.logs.read_tables import Table, columns_of
+
+MOST_NESTED = 8  # levels of objects within records
+
+
+def read_json(path: Path, joints: tuple[str, ...]) -> Table:
+    """Columns of a JSON file, those inside objects by their own names; numbers that are missing are NaN."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReadError(f"{path}: cannot be read as JSON ({error})") from None
+    data = _parse(text, path)
+    if isinstance(data, list) and all(isinstance(record, dict) for record in data):
+        leaves = _of_records([dict(_flat(record, path)) for record in data], path)
+    elif isinstance(data, dict):
+        leaves = {name: _array(value, name, path) for name, value in _flat(data, path)}
+    else:
+        raise ReadError(f"{path}: expected a list of records or an object of arrays, got {type(data).__name__}")
+    return columns_of(iter(leaves.items()), joints, path)
+
+
+def _parse(text: str, path: Path) -> Any:
+    """The whole text as one value, or every line as a record."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ReadError(f"{path}: cannot be read as JSON (too deeply nested)") from None
+    except json.JSONDecodeError as error:
+        whole = error
+    lines = [line for line in text.splitlines() if line.strip()]
+    records = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            records.append(json.loads(line))
+        except (json.JSONDecodeError, RecursionError):
+            if number == len(lines) > 1:  # a recorder that was switched off leaves half a line
+                continue
+            raise ReadError(f"{path}: cannot be read as JSON ({whole})") from None
+    if not records:
+        raise ReadError(f"{path}: cannot be read as JSON ({whole})")
+    return records
+
+
+def _flat(record: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    if depth > MOST_NESTED:
+        raise ReadError(f"{path}: objects are nested more than {MOST_NESTED} deep, in '{inside:.80}'")
+    for name, value in record.items():
+        full = f"{inside}.{name}" if inside else name
+        if isinstance(value, Mapping):
+            yield from _flat(value, path, full, depth + 1)
+        else:
+            yield full, value
+
+
+def _of_records(records: list[dict[str, Any]], path: Path) -> dict[str, NDArray]:
+    """Columns of records: one number each, or one list of numbers of the same length."""
+    names = dict.fromkeys(name for record in records for name in record)
+    return {name: _array([record.get(name) for record in records], name, path) for name in names}
+
+
+def _array(values: Any, name: str, path: Path) -> NDArray:
+    """Numbers, or words, as an array; an empty one where it is neither."""
+    if not isinstance(values, list) or not values:
+        return np.empty(0)
+    if all(isinstance(value, str) for value in values):
+        return np.array(values)
+    width = max((len(value) for value in values if isinstance(value, list)), default=0)
+    if any(isinstance(value, list) and len(value) != width for value in values):
+        raise ReadError(f"{path}: lists in '{name}' have different lengths")
+    blank = [None] * width if width else None
+    try:
+        rows = [blank if value is None else value for value in values]
+        return np.array(rows, dtype=float)  # where None is NaN
+    except (TypeError, ValueError):
+        return np.empty(0)
