@@ -12,6 +12,7 @@ from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_free_joints
 from armdyn.spatial import inertia as inertial
+from armdyn.trace.backend import interpreting
 
 TYPICAL_ACCELERATION = 9.81  # to choose rates by [m/s²]
 
@@ -41,7 +42,8 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
     # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
     rate = np.sqrt(TYPICAL_ACCELERATION / unit) * (terms == "full")
     qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
-    Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
+    with interpreting():  # so few states are done before a compiler would be
+        Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
     return Y.reshape(-1, Y.shape[-1])
 
 
