@@ -169,13 +169,13 @@ def test_thresholds_are_chosen_without_the_robot_that_they_are_scored_on(zoo):
     keys = [" 0" if not name else f"{name} {value:g}" for name, value in table.settings(table.THRESHOLDS)]
     rows = [dict(name=str(k), robot=str(k), real=False, **dict.fromkeys(keys, 0.8)) for k in range(4)]
     for row in rows[:3]:
-        row["AGAIN 0.005"] = 0.6
-    rows[3]["AGAIN 0.005"] = 1.2  # it would have been better off with the first value
-    lines = table.threshold_table(rows, ["CLEARLY", "AGAIN"])
-    at = next(k for k, line in enumerate(lines) if line.startswith("AGAIN"))
-    assert "0.005 0.714 (1.20)" in lines[at]
+        row["ASYMMETRY_SHARE 0.03"] = 0.6
+    rows[3]["ASYMMETRY_SHARE 0.03"] = 1.2  # it would have been better off with the first value
+    lines = table.threshold_table(rows, ["CLEARLY", "ASYMMETRY_SHARE"])
+    at = next(k for k, line in enumerate(lines) if line.startswith("ASYMMETRY_SHARE"))
+    assert "0.03 0.714 (1.20)" in lines[at]
     assert lines[at].endswith("chosen without each 0.714 (1.20)")
-    assert lines[at + 1].endswith("chosen without one robot: 0.005 4 times")
+    assert lines[at + 1].endswith("chosen without one robot: 0.03 4 times")
 
 
 def test_checks_are_scored_by_what_they_tell(zoo):

@@ -35,10 +35,8 @@ NO_LIMIT = 1e9
 # Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "CLEARLY": ("choice", (0.02, 0.005, NEVER)),
-    "AGAIN": ("choice", (0.01, 0.005, 0.03)),
     "ASYMMETRY_SHARE": ("evidence", (0.1, 0.03, 1.0)),
     "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
-    "LEAST_FELT": ("evidence", (0.3, 0.1, 0.6, 1e-3)),
     "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
 }

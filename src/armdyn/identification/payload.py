@@ -12,7 +12,7 @@ from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
-from armdyn.identification.fit.prior import Prior
+from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
@@ -37,7 +37,6 @@ DERIVATIVE_STEP = 1e-4  # of a parameter's size, by which derivatives are told
 ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
 UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 LITTLE_EXPLAINED = 0.3  # share of the error by which a payload must lower it, unless the rest is negligible
-STAND_IN_STRENGTH = 1e-3  # strength of the stand-in body that keeps the payload possible: data always win
 # Of an offset's variance by the load's parameters, beyond which the offset stays the arm's: the usual limit.
 MOST_INFLATION = 10.0
 ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses throughout a log (zoo)
@@ -234,7 +233,7 @@ def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray)
     stand_in = Inertia.from_com(mass, arm.tool_pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
     offsets = x[inertial.SIZE :]
-    return consistent_fit(system, prior, STAND_IN_STRENGTH, offsets, np.zeros(len(offsets), bool)).theta
+    return consistent_fit(system, prior, NO_PRIOR, offsets, np.zeros(len(offsets), bool)).theta
 
 
 def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:

@@ -30,7 +30,7 @@ def test_what_helps_to_guess_blocks_must_also_fit_all(held_out, residual, taken)
     """Better by a share on held-out blocks, and no worse on what is fitted to."""
     before: Any = Errors(1.0, 0.5)
     after: Any = Errors(held_out, residual)
-    found = _better(before, after, "a delay", 0.02)
+    found = _better(before, after, "a delay")
     assert found.tried == (Candidate("a delay", held_out, taken),)
     assert found.held_out == (held_out if taken else 1.0)
 

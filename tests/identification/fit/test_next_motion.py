@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.next_motion import RANGE_SHARE, wide_motion
+from armdyn.identification.fit.novel_motion import RANGE_SHARE, wide_motion
 from armdyn.identification.logs.log import Log
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import armdyn
-from armdyn.identification.fit.prior import UNKNOWN_SIZE, Prior, why_no_prior
+from armdyn.identification.fit.prior import NO_PRIOR, Prior, why_no_prior
 
 
 def without(arm: armdyn.Arm, *links: int) -> armdyn.Arm:
@@ -26,7 +26,7 @@ def test_links_that_are_described_keep_their_prior():
     np.testing.assert_allclose(partly.covariance[apart], whole.covariance[apart], rtol=1e-9, atol=1e-15)
     mass = np.median(np.delete(puma.theta.reshape(6, 10)[:, 0], 3))
     np.testing.assert_allclose(partly.theta[30], mass)
-    np.testing.assert_allclose(partly.covariance[30, 30], (UNKNOWN_SIZE * mass) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(partly.covariance[30, 30], mass**2 / NO_PRIOR, rtol=1e-6)
 
 
 def test_without_any_inertia_there_is_no_prior():

@@ -32,15 +32,12 @@ from armdyn.identification.fit.prior import Prior, generic_covariance, precision
 from armdyn.identification.fit.rows import Rows, make_rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
-from armdyn.identification.motion.track import Filters, Track, tracks_of
+from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Filters, Track, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
-NOISE_FLOORS = (0.1, 0.05, 0.02, 0.007, 0.002)  # least noise relative to torques; the next if blocks ask for it
-CLEARLY = 0.02  # share by which the held-out error must fall for a choice to be made
-AGAIN = 0.01  # for going further the same way, and by which it may rise where the description is believed instead
-DELAYS_SECONDS = (0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05)
-UNFELT_SQUARE = 1e-16  # mean square of a column of round-off
+NOISE_FLOORS = (0.1, 0.02, 0.002)  # least noise relative to torques; the next if blocks ask for it
+CLEARLY = 0.02  # share by which the held-out error must fall for a choice, or may rise for the description
 CENTRES = ("generic bodies", "the description")
 SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
 
@@ -169,7 +166,7 @@ def _noise(choice: Choice) -> Choice:
     """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
     for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
         what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refit(replace(choice, floor=floor), choice.found.strengths), what, CLEARLY)
+        choice = _better(choice, _refit(replace(choice, floor=floor), choice.found.strengths), what)
     return choice
 
 
@@ -202,7 +199,7 @@ def starting_terms(equations: Equations, options: Options, balanced: NDArray, un
     terms[np.ix_(balanced, np.array(BALANCE))] = True
     if not unfelt:
         # Joints that stand still show no friction: what is described stays.
-        used[equations.count :] &= equations.column_squares[equations.count :] > UNFELT_SQUARE
+        used[equations.count :] &= equations.column_squares[equations.count :] > np.finfo(float).eps
     return used
 
 
@@ -234,7 +231,7 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     """The choice with its weights and strengths anew, after its rows, terms or noise changed."""
     equations = choice.equations
     used = choice.used.copy()
-    used[equations.count :] &= equations.column_squares[equations.count :] > UNFELT_SQUARE
+    used[equations.count :] &= equations.column_squares[equations.count :] > np.finfo(float).eps
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
     equations = weigh(choice.rows, equations, used, belief, choice.floor)
     return replace(
@@ -248,7 +245,7 @@ def _velocities(choice: Choice, logs: list[Log]) -> Choice:
         return choice
     filters = choice.rows.filters._replace(velocity=True)
     other = _with_rows(choice, choice.rows.with_tracks(tracks_of(logs, filters), filters))
-    return _better(choice, _refit(other, choice.found.strengths), "measured velocities", CLEARLY)
+    return _better(choice, _refit(other, choice.found.strengths), "measured velocities")
 
 
 def _positions(choice: Choice) -> Choice:
@@ -263,16 +260,16 @@ def _positions(choice: Choice) -> Choice:
     terms = used[choice.base.count :].reshape(-1, len(TERMS))
     terms[:, POSITION] = True
     other = _refit(replace(choice, used=used), choice.found.strengths)
-    return _better(choice, other, "torques by position", CLEARLY)
+    return _better(choice, other, "torques by position")
 
 
-def _better(choice: Choice, other: Choice, what: str, share: float) -> Choice:
-    """Another choice if its held-out error is lower by more than a share, and what the fit to all leaves is, too.
+def _better(choice: Choice, other: Choice, what: str) -> Choice:
+    """Another choice if its held-out error is clearly lower, and what the fit to all leaves is, too.
 
     Where each block shows something of its own, held-out errors are those of guesses, and a choice may help to guess.
     """
     error = other.held_out
-    taken = error < (1 - share) * choice.held_out and other.residual < choice.residual
+    taken = error < (1 - CLEARLY) * choice.held_out and other.residual < choice.residual
     return (other if taken else choice).with_candidate(what, error, taken)
 
 
@@ -280,19 +277,20 @@ def _delay(choice: Choice) -> Choice:
     """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
     tracks, start, before = choice.rows.tracks, choice.found.strengths, choice.rows.filters.delay
 
-    def later(choice: Choice, by: float, share: float) -> Choice:
+    def later(choice: Choice, by: float) -> Choice:
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
         what = f"torques {1e3 * by:+.3g} ms later"
-        return _better(choice, _refit(_with_rows(choice, rows), start), what, share)
+        return _better(choice, _refit(_with_rows(choice, rows), start), what)
 
-    steps, best = (0.0, *DELAYS_SECONDS, DELAYS_SECONDS[-1]), 0
-    for k in range(1, len(steps) - 1):
-        last, choice = choice, later(choice, steps[k], AGAIN if best else CLEARLY)
+    # Beyond a quarter of a period of the band, delays are faults of the log.
+    best = 0
+    for k in range(1, round(0.25 / (BAND_HZ * GRID_SECONDS)) + 1):
+        last, choice = choice, later(choice, k * GRID_SECONDS)
         if choice.rows is last.rows:
             break
         best = k
-    for other in (best + 1, best - 1) if best else ():
-        last, choice = choice, later(choice, (steps[best] + steps[other]) / 2, AGAIN)
+    for half in (0.5, -0.5) if best else ():
+        last, choice = choice, later(choice, (best + half) * GRID_SECONDS)
         if choice.rows is not last.rows:
             break
     return choice
@@ -323,7 +321,9 @@ def _centre(choice: Choice, options: Options) -> Choice:
     if options.strength is not None:
         return other
     error = other.held_out
-    taken = error < (1 + AGAIN) * choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
+    taken = (
+        error < (1 + CLEARLY) * choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
+    )
     return (other if taken else choice).with_candidate("the description's bodies", error, taken)
 
 

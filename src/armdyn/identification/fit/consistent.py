@@ -21,9 +21,8 @@ from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inerti
 BARRIER_WEIGHT = 1e-2  # of the logarithms that keep to the bounds, in units of half a squared sigma
 LEAST_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
 CERTIFIED_DECREMENT = 1e-9  # of Newton's method (squared, halved), at which the minimum is certified; same units
-STAGE_DECREMENT = 1e-2  # and that at which stages before the last end, relative to the strength of the divergence
 MOST_STEPS = 100  # of Newton's method per stage, far more than self-concordant functions need
-GENTLE_STRENGTH = 1e-2  # of the divergence, relative to what is to be gained, from which Newton takes few steps
+GENTLE_SHARE = 1e-2  # of what is to be gained: strength from which Newton takes few steps; of that, where a stage ends
 LAST_STAGES = 3  # that are left for a problem similar to one that was solved
 BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
 
@@ -80,7 +79,7 @@ def consistent_fit(
     decrement, iterations, inner = np.inf, 0, x
     for number, stage in enumerate(stages, start=1):
         problem = _Problem(system, prior, float(stage), BARRIER_WEIGHT * float(stage) / strength, bounds, links)
-        enough = max(CERTIFIED_DECREMENT, STAGE_DECREMENT * float(stage) if number < len(stages) else 0.0)
+        enough = max(CERTIFIED_DECREMENT, GENTLE_SHARE * float(stage) if number < len(stages) else 0.0)
         x, decrement, steps = _newton(problem, x, enough)
         iterations += steps
         inner = x if number <= len(stages) - LAST_STAGES + 1 else inner
@@ -94,7 +93,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
-    gentle = float(np.clip(GENTLE_STRENGTH * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    gentle = float(np.clip(GENTLE_SHARE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
     return np.geomspace(gentle, strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
 
 

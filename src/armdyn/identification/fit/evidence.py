@@ -19,19 +19,16 @@ from armdyn.dynamics.shafts import at_shafts
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
-from armdyn.identification.fit.terms import ASYMMETRIES, BRISTLES, COULOMB, LEVELS, OFFSET, TERMS
+from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, OFFSET, TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
 WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
 STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
-LEAST_FELT = 0.3  # root mean square of columns that tell directions, whose size is 1 wherever joints move
-DIRECTED = np.isin(np.arange(len(TERMS)), (*LEVELS, *BRISTLES, ASYMMETRIES[0]))  # the terms that have such columns
 DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
 ASYMMETRY_SHARE = 0.1  # of a joint's torque that asymmetries of its friction may be
 FREE = 1e-4  # strength with which the noise is told
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
-LEAST_NOISE = 1e-4  # of all torques: simulated logs have none
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,9 +94,6 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     felt = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.
     least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
-    if len(equations.weights) == n:
-        # Nor is dry friction larger because speeds are too small to tell directions: its columns are 1 at other speeds.
-        least = np.where(DIRECTED, np.maximum(least, LEAST_FELT), least)
     size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
     precision = (np.maximum(felt, least) / size[:, None]) ** 2
     precision[:, ASYMMETRIES] /= ASYMMETRY_SHARE**2
@@ -114,7 +108,7 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
     if kinds == equations.n:
         spread = np.maximum(rows.deviations, 1e-6 * spread.max())
     known = rows.measured if kinds == equations.n else np.ones(kinds, bool)
-    least = max(floor, LEAST_NOISE) * float(np.sqrt(np.mean(spread[known] ** 2)))
+    least = floor * float(np.sqrt(np.mean(spread[known] ** 2)))
     nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
     for _ in range(4):

@@ -13,16 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.identification.fit.novel_motion import novel_motion
+from armdyn.identification.fit.novel_motion import wide_motion
 from armdyn.identification.fit.uncertainty import Uncertainty
-from armdyn.identification.motion.track import Track
+from armdyn.identification.motion.track import BAND_HZ, Track
 from armdyn.model.arm import Arm
 
 MOTION_SECONDS = 20.0
-INDEPENDENT_SECONDS = 0.25  # after which torques tell something new
-RANGE_SHARE = 0.5  # of a joint's limits' range that motion should go through
-UNLIMITED_RANGE = 2 * np.pi  # rad: range of joints without limits
-FORGONE_SHARE = 0.25  # of what all joints together would gain that one may leave
+WORTHWHILE_SHARE = 0.25  # of an error by which another log must lower it to be worth it; less may be forgone
 SMALL_ERROR = 0.05  # relative error in the arm's range that nothing need be logged for
 
 
@@ -48,27 +45,12 @@ def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMot
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
-    return best if now - best.after >= (1 - FORGONE_SHARE) * (now - whole.after) else whole
-
-
-def wide_motion(tracks: Iterable[Track], arm: Arm, joints: tuple[int, ...]) -> Track:
-    """Motion like that of the logs in which joints go through half of their range or more, as fast as others do."""
-    along = novel_motion(tracks, joints)
-    lower, upper = arm.position_limits
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-    span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)
-    room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, UNLIMITED_RANGE, span))
-    further = np.where(np.isin(np.arange(arm.n), joints), np.maximum(RANGE_SHARE * room / span, 1.0), 1.0)
-    fastest = np.array([top[turns == kind].max() for kind in turns])
-    faster = np.minimum(further, fastest / top)
-    middle = (along.q.max(axis=0) + along.q.min(axis=0)) / 2
-    q = middle + further * (along.q - middle)
-    return along._replace(q=q, qd=faster * along.qd, qdd=faster**2 / further * along.qdd)
+    return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
 
 
 def _after(sure: Uncertainty, along: Track) -> Uncertainty:
     """What would be known once a motion was logged, too."""
-    counted = MOTION_SECONDS / INDEPENDENT_SECONDS / len(along.t)
+    counted = MOTION_SECONDS * BAND_HZ / len(along.t)  # low-passed torques tell something new once a period
     gram = np.eye(sure.root.shape[1])
     for j, Y in enumerate(sure.model.columns(along)):
         if np.isnan(sure.noise[j]):  # the next log has no torque of it either

@@ -1,4 +1,4 @@
-"""Motion of the same kind that the logs do not have, on which models that explain the logs alike may differ."""
+"""Motion of the arm that the logs do not have, on which models that explain the logs alike may differ."""
 
 from __future__ import annotations
 
@@ -7,31 +7,55 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.identification.motion.track import Track
+from armdyn.model.arm import Arm
 
-SHIFT_SHARE, SPEED_FACTOR = 0.25, 1.1  # of a joint's range, and speed of a motion over that of the logs
+RANGE_SHARE = 0.5  # of a joint's limits' range that motion should go through
 REPEATS, REPEAT_SAMPLES = 4, 150  # of new motion
+SMALL_SHARE = 0.02  # of the largest travel or torque, below which a joint does not count
 SPACING_SECONDS = 0.05  # between samples of the logs that it is made of
 
 
 def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
-    """Motion of the same kind that the logs do not have.
+    """Motion of the same kind that the logs do not have: joints move as they did, but not at the same times.
 
-    Joints (or those that are `moved`) move as they did, but shifted in time against one another, each by a quarter of
-    its range to either side, and a tenth faster.
+    Joints (or those that are `moved`) are shifted in time against one another.
     """
     thin = [track.part(slice(None, None, max(1, round(SPACING_SECONDS / track.dt)))) for track in tracks]
     q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
     count, n = q.shape
-    span, joints = np.ptp(q, axis=0), np.arange(n)
-    every, parts = max(1, count // REPEAT_SAMPLES), []
-    other = np.ones(n) if moved is None else np.isin(joints, list(moved)).astype(float)
-    faster = 1 + (SPEED_FACTOR - 1) * other
+    joints, parts = np.arange(n), []
+    other = np.ones(n) if moved is None else np.isin(joints, list(moved))
     for repeat in range(REPEATS):
         later = (other * count * ((0.618 * (repeat + 1) * joints + 0.13 * repeat) % 1)).astype(int)
-        side = 1 - 2 * ((joints // (1 + repeat % 2) + repeat) % 2)
-        rows = (np.arange(0, count, every)[:, None] - later) % count
-        shift = SHIFT_SHARE * span * side * other
-        parts.append((q[rows, joints] + shift, faster * qd[rows, joints], faster**2 * qdd[rows, joints]))
+        rows = (np.arange(0, count, max(1, count // REPEAT_SAMPLES))[:, None] - later) % count
+        parts.append((q[rows, joints], qd[rows, joints], qdd[rows, joints]))
     q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
     t = SPACING_SECONDS * np.arange(len(q))
     return thin[0]._replace(t=t, dt=SPACING_SECONDS, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
+
+
+def moved_joints(tracks: Iterable[Track], arm: Arm) -> tuple[int, ...]:
+    """Joints that did not stand still, beside the widest motion of their kind."""
+    q = np.concatenate([track.q for track in tracks])
+    span, turns = np.ptp(q, axis=0), np.array([joint.kind == "revolute" for joint in arm.joints])
+    widest = np.array([span[turns == kind].max() for kind in turns])
+    return tuple(np.flatnonzero(span >= SMALL_SHARE * widest).tolist())
+
+
+def wide_motion(tracks: Iterable[Track], arm: Arm, joints: Iterable[int] | None = None) -> Track:
+    """Motion like that of the logs in which joints go through half of their range or more, as fast as others do.
+
+    Joints without limits have a turn, or as a slide the range of the logs.
+    """
+    wide = tuple(range(arm.n)) if joints is None else tuple(joints)
+    along = novel_motion(tracks, wide)
+    lower, upper = arm.position_limits
+    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)
+    room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, 2 * np.pi, span))
+    further = np.where(np.isin(np.arange(arm.n), wide), np.maximum(RANGE_SHARE * room / span, 1.0), 1.0)
+    fastest = np.array([top[turns == kind].max() for kind in turns])
+    faster = np.minimum(further, fastest / top)
+    middle = (along.q.max(axis=0) + along.q.min(axis=0)) / 2
+    q = middle + further * (along.q - middle)
+    return along._replace(q=q, qd=faster * along.qd, qdd=faster**2 / further * along.qdd)

@@ -26,7 +26,6 @@ BLUR_SHARE = 0.05
 THINNEST_RATIO = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
 LIGHTEST_SHARE = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
-UNKNOWN_SIZE = 30.0  # sizes of a body of which nothing is described that are one standard deviation, beside known ones
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
 
 
@@ -65,7 +64,7 @@ class Prior:
     def covariance(self) -> NDArray:
         """Of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation, or many if unknown."""
         size = np.ones((len(self.bodies), inertial.SIZE))
-        size[list(self.wide)] = UNKNOWN_SIZE
+        size[list(self.wide)] = 1 / np.sqrt(NO_PRIOR)
         return np.linalg.inv(self.metric) * np.outer(size, size)
 
     @cached_property

@@ -24,7 +24,7 @@ from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
-from armdyn.identification.quality import NOT_JUDGED, Verdict, error_text, expected_error
+from armdyn.identification.quality import BOUND_FACTOR, NOT_JUDGED, Verdict, error_text
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.names import Named
@@ -177,22 +177,19 @@ class Fit(Named, Reported):
     @cached_property
     def expected_error(self) -> float:
         """Relative torque error of `arm` to expect on new motion; NaN where nothing could be held out."""
-        return expected_error(self.held_out_error, self.error_bound)
+        new = np.nan if self.uncertainty is None else self.uncertainty.expected(self.tracks)
+        return float(np.fmax(self.held_out_error, new))
 
     @cached_property
     def error_bound(self) -> float:
         """Relative torque error of `arm` that new motion hardly exceeds; NaN where nothing could be held out."""
-        return max(self.held_out_possible, self.rel_error) if self.expected is None else self.expected
+        widest = np.nan if self.uncertainty is None else self.uncertainty.widest(self.tracks)
+        return BOUND_FACTOR * float(np.fmax(self.expected_error, widest))
 
     @property
     def stated(self) -> float:
         """`error_bound`."""
         return self.error_bound
-
-    @cached_property
-    def expected(self) -> float | None:
-        """The relative error to expect on new motion, from the uncertainty; None where nothing could be held out."""
-        return None if self.uncertainty is None else self.uncertainty.expected(self.tracks)
 
     @cached_property
     def next_motion(self) -> NextMotion | None:

@@ -15,18 +15,13 @@ from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import Estimate
-from armdyn.identification.fit.evidence import covariance
+from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.novel_motion import novel_motion
+from armdyn.identification.fit.novel_motion import SMALL_SHARE, moved_joints, wide_motion
 from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
-DOUBLING_PASSES = 3.0  # through a joint's range, with which an error doubles (zoo)
-UNSEEN_FACTOR = 1.4  # of errors, for the rest (zoo)
-DRIFT_SHARE = 0.015  # of the torques: what changes after the logs (warmth, drift), which none of them shows (zoo)
-SUREST_ABSENCE = 1e3  # strength of the belief that a joint has no plain friction: a 32nd of its torque's deviation
-SMALL_TORQUE_SHARE = 0.02  # torque of a joint relative to the largest, below which its passes do not count
 
 
 class Uncertainty(NamedTuple):
@@ -62,17 +57,22 @@ class Uncertainty(NamedTuple):
         return np.where(silent @ (C != 0), np.nan, together)
 
     def expected(self, tracks: Iterable[Track]) -> float:
-        """Relative error on new motion; see `novel_motion`. Few passes through joints' ranges say little of others."""
-        return self.error(novel_motion(tracks), 1 + DOUBLING_PASSES / self.passes)
+        """Relative error to expect in the range of the joints that moved; see `wide_motion`."""
+        several, arm = list(tracks), self.model.base.source
+        return self.error(wide_motion(several, arm, moved_joints(several, arm)))
 
-    def error(self, along: Track, doubt: float = 1.0) -> float:
-        """Relative error to expect along a motion; what is seen of it is multiplied by a doubt."""
+    def widest(self, tracks: Iterable[Track]) -> float:
+        """The same in the range of all joints, also of those that stood still."""
+        return self.error(wide_motion(tracks, self.model.base.source))
+
+    def error(self, along: Track) -> float:
+        """Relative error to expect along a motion."""
         columns = self.model.columns(along)
         tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(columns)]
         variance = self._variance(columns).mean(axis=0)
         known = ~np.isnan(variance)
         size = max(float(np.mean(np.square(tau), axis=1)[known].sum()), 1e-300)
-        return UNSEEN_FACTOR * float(np.sqrt(variance[known].sum() / size * doubt**2 + DRIFT_SHARE**2))
+        return float(np.sqrt(variance[known].sum() / size))
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:
@@ -85,7 +85,7 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
         least = np.maximum(top / 5, STILL_SPEED)
         sides = np.where(track.qd > least, 1, np.where(track.qd < -least, -1, 0))
         counts += [np.count_nonzero(np.diff(side[side != 0])) for side in sides.T]
-    return float(counts[torque >= SMALL_TORQUE_SHARE * torque.max()].min())
+    return float(counts[torque >= SMALL_SHARE * torque.max()].min())
 
 
 def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:
@@ -110,5 +110,5 @@ def _open_precision(choice: Choice) -> NDArray:
     strengths, count = choice.found.strengths, choice.base.count
     terms = strengths.terms.copy()
     plain = terms[count:].reshape(-1, len(TERMS))[:, : len(ALWAYS)]
-    np.minimum(plain, SUREST_ABSENCE, out=plain)
+    np.minimum(plain, STRONGEST_DRY, out=plain)
     return choice.belief.precision(strengths._replace(terms=terms))

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ShapeError, quote
 
 FILTER_ORDER = 4
-MOST_JUDGED = 4_000  # samples by which cutoffs are judged
-MOST_COMPARED = 2_000  # samples by which methods are compared
+MOST_JUDGED = 4_000  # samples by which cutoffs and methods are judged
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
 AUTO = "auto"
@@ -117,7 +116,7 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
-    samples, found = _middle_samples(q, MOST_COMPARED), []
+    samples, found = _middle_samples(q, MOST_JUDGED), []
     for method in METHODS:
         start = CLEAR_SHARE if method == METHODS[0] else 0.0
         tried = [Smoother(method, cutoff, _score(samples, dt, method, cutoff) - start) for cutoff in near]
