@@ -102,6 +102,11 @@ class Law(Frozen, ABC):
         """Whether the torques compensate friction of the model's joints."""
         return False
 
+    @property
+    def models_friction(self) -> bool:
+        """Whether the torques compensate friction that is known or estimated."""
+        return self.compensates_friction
+
     def without_friction(self) -> Law:
         """The same law, with friction left to others; an error if it cannot be."""
         if self.compensates_friction:

@@ -5,11 +5,12 @@ import shutil
 
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 import armdyn
 from armdyn import Plant, Reference, control, simulate
-from armdyn.control.laws.filters import low_pass
+from armdyn.control.laws.filters import low_pass, spring_step
 from armdyn.control.laws.momentum import detection_delay, external_torque, noise_threshold
 from armdyn.model.joint import Friction
 
@@ -171,13 +172,61 @@ def test_a_leak_is_exact_at_any_rate(planar):
     assert np.allclose(state["phi"], np.array([1.0, -2.0]) * np.exp(-150.0 * 0.06), rtol=1e-9)
 
 
+# Mass 1: damping and stiffness with poles at and about zero, alike, nearly alike, apart, complex, far above any rate.
+SPRINGS = [
+    (0.0, 0.0), (3.0, 0.0), (0.0, 7.0), (1e-9, 1e-9), (20.0, 100.0), (20.0, 100.0 + 1e-6), (20.0, 100.0 - 1e-6),
+    (40.0, 1.0), (2e4, 30.0), (10.0, 1e6), (2e7, 1e9), (1e3, 1e12),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("rate", [2.0, 50.0, 1e3, 1e4, 1e6])
+def test_a_spring_step_is_its_differential_equation(planar, rate):
+    """Against the matrix exponential of SciPy, its entries in units of the period; all springs as a batch."""
+    (d, k), h = np.array(SPRINGS).T, 1 / rate
+    one, mass = np.ones(len(d)), 2.0
+    x, v, force = 0.3 * one, -0.7 * one, 5.0 * one
+    got = np.array(spring_step(planar, x, v, force, mass * one, mass * d, mass * k, h))
+    for j in range(len(d)):
+        E = expm(np.array([[0.0, 1.0, 0.0], [-k[j] * h**2, -d[j] * h, 1.0], [0.0, 0.0, 0.0]]))
+        expected = E @ [x[j], v[j] * h, force[j] / mass * h**2]
+        # round-off of SciPy grows with the norm of the exponent; waves turn by sqrt(k) h, of which 1e-16 is lost
+        allowed = 1e-13 + 1e-15 * np.sqrt(k[j]) * h + 3e-16 * d[j] * h
+        scale = np.abs([x[j], v[j] * h, force[j] / mass * h**2]).max()
+        wrong = got[:, j] * [1, h] - expected[:2]
+        assert np.all(np.abs(wrong) <= allowed * scale * np.array([1, max(1, np.sqrt(k[j]) * h)])), (d[j], k[j], wrong)
+
+
+@pytest.mark.parametrize("rate", [50.0, 1e4])
+def test_an_admittance_moves_as_its_equation_says(planar, rate):
+    """Against a fine solution of the equation under a force that changes and is held; three different axes."""
+    mass, damping, spring = np.array([2.0, 1.0, 5.0]), np.array([60.0, 5.0, 3.0]), np.array([200.0, 4e3, 0.0])
+    law = control.Admittance(
+        planar, 100.0, 20.0, [*mass, 1, 1, 1], [*damping, 1, 1, 1], [*spring, 1, 1, 1], task="position"
+    )
+    q, zero, state, held = np.array([0.3, 0.5]), np.zeros(2), law.init(), np.zeros(3)
+    R = armdyn.forward_kinematics(planar, q)[:3, :3]
+    truth = np.zeros(6)
+    for k in range(25):
+        held = np.array([5.0, -3.0, 2.0]) * np.sin(0.7 * k)
+        ref = Reference(q, zero, zero, {"wrench": np.r_[R.T @ held, np.zeros(3)]})
+        _, state = law.step(planar, law.params, state, q, zero, ref, 1 / rate)
+        motion = solve_ivp(
+            lambda t, y, f: np.r_[y[3:], (f - damping * y[3:] - spring * y[:3]) / mass],
+            (0, 1 / rate), truth, args=(held,), method="DOP853", rtol=1e-12, atol=1e-15,
+        )  # fmt: skip
+        truth = motion.y[:, -1]
+        assert np.allclose(state["give"][:3], truth[:3], rtol=1e-9, atol=1e-12)
+        assert np.allclose(state["give_rate"][:3], truth[3:], rtol=1e-9, atol=1e-11)
+
+
 def test_an_admittance_yields_to_its_rest_at_any_rate(planar):
-    """A spring whose frequency is far above the rate: the displacement ends at push / stiffness, without ringing."""
+    """A spring whose frequency is far above the rate: it rings no more than the equation does, and comes to rest."""
     law = control.Admittance(planar, 100.0, 20.0, 1.0, 10.0, 1e6, push=[5.0, 0, 0, 0, 0, 0], task="position")
     q, zero, state, give = np.array([0.3, 0.5]), np.zeros(2), law.init(), []
-    for _ in range(50):
+    for _ in range(200):
         ref = Reference(q, zero, zero, {"wrench": np.zeros(6)})
         _, state = law.step(planar, law.params, state, q, zero, ref, 0.02)
         give.append(state["give"][0])
-    assert np.allclose(give[-1], 5e-6, rtol=1e-6)
-    assert max(give) < 5.1e-6
+    rest, t = 5e-6, 0.02 * np.arange(1, 201)
+    assert (np.abs(np.array(give) / rest - 1) <= 1.001 * np.exp(-5 * t)).all()  # damping / (2 mass) = 5 1/s
+    assert np.isclose(give[-1], rest, rtol=1e-7)

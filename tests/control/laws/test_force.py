@@ -80,9 +80,10 @@ def test_one_step_is_the_textbooks(puma, sample, name):
         force, expected = tip["heavy"] @ asked - f, {}
     else:
         give, rate = state["give"][:3], state["give_rate"][:3]
-        later = (rate + DT * (f + push - 200 * give) / 5) / (1 + DT * (60 + DT * 200) / 5)
+        held = expm(DT * np.array([[0, 1, 0], [-200 / 5, -60 / 5, 1], [0, 0, 0]]))
+        yielded, later, _ = held @ [give, rate, (f + push) / 5]
         asked = motion + 300 * give + 30 * rate + (later - rate) / DT
-        force, expected = tip["heavy"] @ asked, {"give": give + DT * later, "give_rate": later}
+        force, expected = tip["heavy"] @ asked, {"give": yielded, "give_rate": later}
     assert np.allclose(tau, tip["J"].T @ force + tip["rest"], rtol=1e-10, atol=1e-9)
     for key, value in expected.items():
         assert np.allclose(after[key][:3], value, rtol=1e-10)

@@ -35,8 +35,8 @@ def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Sym
     """The estimate after a period of d phi/dt = gain * rate - leak (phi - start), kept within its bounds.
 
     For a diagonal gain, clipping to a box is the projection that leaves a Lyapunov proof intact. So does the
-    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period. The
-    leak is solved exactly.
+    normalisation by 1 + dt trace(gain Y' diag(normalize) Y), which vanishes with the period. The rate is held over the
+    period, and the leak solved exactly.
     """
     strength = ca.dot(rules["gain"], ca.mtimes((Y * Y).T, rules["normalize"]))
     change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
@@ -106,6 +106,11 @@ class Adaptive(ModelBased):
     def compensates_friction(self) -> bool:
         """Whether there is friction that is not unknown."""
         return self.unknowns.knows_friction
+
+    @property
+    def models_friction(self) -> bool:
+        """Whether there is friction, known or not."""
+        return self.compensates_friction or bool(self.unknowns.friction)
 
     def without_friction(self) -> Law:
         """The same law, with known friction left to others."""

@@ -31,8 +31,8 @@ class Cascade(ModelLaw):
 
     Without feedforward a motion lags by 1 / kv; with that of velocity errors come from accelerations, gravity's changes
     and friction; with that of the model (torques of the desired motion) from the model's errors alone. For a joint of
-    inertia J the loop's poles are those of J s³ + kp s² + (ki + kv kp) s + kv ki. Torques follow commands with the
-    drive's lag: `Plant(motor_lag=...)`.
+    inertia J the loop's poles are those of J s³ + kp s² + (ki + kv kp) s + kv ki. The integral is that of errors held
+    over each period (Euler's rule). Torques follow commands with the drive's lag: `Plant(motor_lag=...)`.
 
     Parameters
     ----------

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.filters import spring_step
 from armdyn.control.laws.tip_space import ROWS, TipSpace
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
@@ -112,9 +113,9 @@ class Admittance(ForceLaw):
         mass x'' + give_damping x' + give_stiffness x = f + push
         tau = J' Lambda (a_ref + x'' - J_rate qd + tip_damping (v_err + x') + stiffness (x_err + x)) + ...
 
-    For arms whose position loop is good and whose friction hides small forces. x is integrated by Euler's implicit
-    rule, which is stable for any mass, damping and stiffness at any rate. Without `give_stiffness` the tip drifts until
-    it exerts `push`.
+    For arms whose position loop is good and whose friction hides small forces. x is the exact solution for a force that
+    is held over each period (`spring_step`), for any mass, damping and stiffness at any rate; x'' in the torques is the
+    mean over the period. Without `give_stiffness` the tip drifts until it exerts `push`.
 
     Parameters
     ----------
@@ -151,18 +152,21 @@ class Admittance(ForceLaw):
         tip, rows = self.tip(params, q, qd, ref), ROWS[self.task]
         mass, damping, stiffness = (params[name][:rows] for name in ("mass", "give_damping", "give_stiffness"))
         x, v = state["give"][:rows], state["give_rate"][:rows]
-        push = self.contact_wrench(params, q, ref) + params["push"][:rows] - stiffness * x
-        v_next = (v + dt * push / mass) / (1 + dt * (damping + dt * stiffness) / mass)
-        a = (v_next - v) / dt
+        force = self.contact_wrench(params, q, ref) + params["push"][:rows]
+        yields = [spring_step(arm, x[k], v[k], force[k], mass[k], damping[k], stiffness[k], dt) for k in range(rows)]
+        x_next, v_next = (ca.vertcat(*column) for column in zip(*yields, strict=True))
         error, rate = tip.error + x, tip.error_rate + v
-        asked = params["stiffness"][:rows] * error + params["tip_damping"][:rows] * rate + a
+        asked = params["stiffness"][:rows] * error + params["tip_damping"][:rows] * rate + (v_next - v) / dt
         tau = self.torques(params, tip, tip.mobility.solve(tip.acceleration + asked), q, qd, ref)
         rest = ca.SX.zeros(6 - rows)
-        return tau, {"give": ca.vertcat(x + dt * v_next, rest), "give_rate": ca.vertcat(v_next, rest)}
+        return tau, {"give": ca.vertcat(x_next, rest), "give_rate": ca.vertcat(v_next, rest)}
 
 
 class _Integrating(ForceLaw):
-    """Base of laws with an integral of the force's error, with fields `force_gain` and `ki`."""
+    """Base of laws with an integral of the force's error, with fields `force_gain` and `ki`.
+
+    The integral is that of the error held over each period.
+    """
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
 

@@ -21,7 +21,9 @@ class Integral(Wrapped):
     """Any law with integral action, which removes steady errors, and with limited torques.
 
     Back-calculation keeps the integral from winding up while a torque is limited (Astrom and Hagglund 2006,
-    section 3.5). Local stability needs ki below what kp and kd allow: for one joint of inertia J, ki < kp kd / J.
+    section 3.5): the integral follows d integral / dt = ki e + unwind (limited - u) by Euler's rule, the second term at
+    most by a full step, so that no rate makes it ring. Local stability needs ki below what kp and kd allow: for one
+    joint of inertia J, ki < kp kd / J.
 
     Parameters
     ----------
@@ -31,7 +33,7 @@ class Integral(Wrapped):
     limit : array_like, shape (..., n), optional
         Largest torques; default the joints' effort limits.
     unwind : array_like, shape (..., n)
-        Rate at which a limited joint's integral yields [1/s]; at most once a period in full.
+        Rate at which a limited joint's integral yields [1/s]; beyond the controller's rate it counts as that.
     """
 
     own_shapes: ClassVar = {"ki": "n", "unwind": "n", "limit": "n"}
@@ -53,10 +55,7 @@ class Integral(Wrapped):
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
-        """One sample: u = tau + integral within limits, d integral / dt = ki (q_ref - q) + unwind (limited - u).
-
-        By Euler's rule, the second term at most in full.
-        """
+        """One sample: u = tau + integral within limits."""
         tau, after = self.inner(params, state, q, qd, ref, dt)
         u, limit = tau + state["integral"], params["limit"]
         limited = ca.fmax(ca.fmin(u, limit), -limit)

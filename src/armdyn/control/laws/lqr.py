@@ -229,7 +229,8 @@ class MeasuredLQR(Law):
     R : array_like, shape (n, n) or (n,)
         Cost of torques; as numbers, the largest acceptable corrections.
     rate : float
-        Of the controller that will run the law [Hz], for the cost-to-go at the start.
+        Of the controller that will run the law [Hz], for the cost-to-go at the start; a period of the linearised arm is
+        taken to the second order (`short_step`).
     pose : array_like, shape (n,), optional
         Where it starts; default zero.
     width : float

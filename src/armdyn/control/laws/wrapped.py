@@ -77,6 +77,11 @@ class Wrapped(Law):
         """Whether the inner law does."""
         return self.law.compensates_friction
 
+    @property
+    def models_friction(self) -> bool:
+        """Whether the inner law does."""
+        return self.law.models_friction
+
     def without_friction(self) -> Law:
         """The same around the inner law without friction."""
         return replace(self, law=self.law.without_friction())  # type: ignore[type-var]
