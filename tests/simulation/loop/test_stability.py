@@ -155,3 +155,14 @@ def test_friction_at_rest_hides_no_instability(block, coulomb):
     arm = block(0.01)
     arm = arm.with_joints([dataclasses.replace(arm.joints[0], friction=Friction(0.0, coulomb))])
     assert "grows tenfold within" in expected_instability(schedule_of(Plant(arm), 1000.0), PD(arm, 10.0, 30.0))
+
+
+def test_friction_that_the_plant_lacks_is_named(block):
+    """Viscous friction that is compensated and does not act is a negative damping, here of 500 against 4 N s/m."""
+    arm = block(2.0)
+    arm = arm.with_joints([dataclasses.replace(j, friction=Friction(viscous=500.0)) for j in arm.joints])
+    law = armdyn.ComputedTorque(arm, 1.0, 2.0)
+    with pytest.warns(ArmdynWarning, match="compensates friction that the plant lacks"):
+        simulate(Plant(arm, friction=False), law, [0.0], 0.1, 1000.0, q0=[0.001])
+    simulate(arm, law, [0.0], 0.1, 1000.0, q0=[0.001])
+    simulate(Plant(arm, friction=False), law.without_friction(), [0.0], 0.1, 1000.0, q0=[0.001])

@@ -8,6 +8,8 @@ is unstable in steps of dt once kd dt > 2 J.
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
+from armdyn.errors import ShapeError
 from armdyn.simulation.loop.batch import BatchLoop
 from armdyn.simulation.loop.desired import scatter
 from armdyn.simulation.loop.programs import OUTPUTS, sensor_shapes
@@ -220,8 +223,13 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
         [by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER_RATE_FACTORS], axis=0
     )
     to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + LEAST_GROWTH * period
+    cause = "raise the rate, lower the gains of that joint, or give it its rotor inertia"
     if not to_blame.any():
-        return None
+        if not _missing_friction(schedule, law, sensors, growth):
+            return None
+        cause = (
+            "the law compensates friction that the plant lacks; give it to the plant, or take it from the law's model"
+        )
     mode = growth.worst()
     samples = min(int(np.ceil(2 * np.log(LEAST_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
     first = min(mode.sample, schedule.clock.samples - samples)
@@ -230,6 +238,22 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     soon = np.log(10) / np.log(mode.radius) * period
     return (
         f"the loop is unstable at {1 / period:g} Hz: near the reference at t = {mode.sample * period:.3g} s an error "
-        f"of joint '{names[mode.joint]}' grows tenfold within {soon:.2g} s; raise the rate, lower the gains of that "
-        "joint, or give it its rotor inertia"
+        f"of joint '{names[mode.joint]}' grows tenfold within {soon:.2g} s; {cause}"
     )
+
+
+def _missing_friction(schedule: Schedule, law: Law, sensors: Sensors | None, growth: PeriodMap) -> bool:
+    """Whether errors grow because the law counts on friction that does not act in the plant: a negative damping.
+
+    The law without its friction is the test, or, where friction is estimated, the plant with it, joints sliding: there
+    errors must grow less than two thirds as fast.
+    """
+    plant, friction = schedule.plant, law.arm.trace_data("friction")
+    if plant.kind.friction != "none" or not law.models_friction or friction.shape != plant.own_friction.shape:
+        return False
+    other = replace(schedule, plant=replace(plant, friction=True, friction_data=friction))
+    if law.compensates_friction:
+        with suppress(ShapeError):  # of a law that cannot be without
+            law, other = law.without_friction(), schedule
+    agreeing = np.maximum(np.log(period_map(other.for_law(law), law, sensors).radius), 0.0)
+    return bool((np.log(growth.radius) > 1.5 * agreeing).any())
