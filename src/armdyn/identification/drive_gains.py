@@ -211,7 +211,7 @@ def _judge(arm: Arm, found: DriveGains) -> None:
             f"identify_drive_gains: the currents do not show the payload: gains {known}; take a heavier one, and move "
             "all joints"
         )
-    names = [arm.joint_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
+    names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
     if names:
         warnings.warn(
             f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {WARNED_DEVIATION:.0%}",

@@ -169,7 +169,7 @@ def _held_out_error(systems: System, precision: NDArray, centre: NDArray) -> flo
 
 def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None) -> Minimum:
     """Physically consistent bodies and offsets (n,) behind the gravity parameters."""
-    n, links = base.source.n, inertial.SIZE * base.source.n
+    n, links = base.source.n, inertial.SIZE * base.source.n_joints
     lift = np.zeros((base.count + n, links + n))
     lift[: base.count, :links] = base.P
     lift[base.count :, links:] = np.eye(n)
@@ -179,17 +179,15 @@ def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray
 
 
 def _with_offsets(arm: Arm, offsets: NDArray) -> Arm:
-    return arm.with_joints(
-        [
-            dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, offset=float(x)))
-            for joint, x in zip(arm.joints, shaft_torques(arm, offsets), strict=True)
-        ]
-    )
+    joints = list(arm.joints)
+    for i, x in zip(arm.coordinate_indices, shaft_torques(arm, offsets), strict=True):
+        joints[i] = dataclasses.replace(joints[i], friction=dataclasses.replace(joints[i].friction, offset=float(x)))
+    return arm.with_joints(joints)
 
 
 def _friction(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
     """Rests show offsets alone; the rest of friction is as described, with no claim to be right."""
-    chosen = tuple(joint.friction for joint in arm.joints)
+    chosen = tuple(joint.friction for joint in arm.coordinate_joints)
     viscous, coulomb = (np.array([getattr(f, name) for f in chosen]) for name in ("viscous", "coulomb"))
     unknown = np.full(arm.n, np.inf)
     std = np.stack([unknown, unknown, estimate.std[estimate.count :]])

@@ -15,16 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.blas import single_threaded
-from armdyn.dynamics.base.parameters import BaseParameters
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import Estimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
+from armdyn.identification.fit.passive import estimate_passive, has_passive, without_terms
 from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
 from armdyn.identification.fit.prior import why_no_prior
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
-from armdyn.identification.fit.rows import FORMS
+from armdyn.identification.fit.rows import FORMS, make_rows
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
@@ -50,7 +51,6 @@ from armdyn.identification.motion.track import (
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_chain
 
 FLAT = 1e-6  # share of the held-out error that is no difference
 
@@ -145,10 +145,9 @@ def identify(
     DataError
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
     """
-    require_chain(arm, "identify")
     _check_options(terms, friction, method, form)
     _check_numbers(prior, band, cutoff)
-    masses = None if mass is None else MassBounds.of(mass, arm.n)
+    masses = None if mass is None else MassBounds.of(mass, arm.n_joints)
     tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
     given = without_torques(arm, with_zeros(arm, as_logs(arm, logs), zero), without_torque)
@@ -161,6 +160,8 @@ def identify(
         require_torques(log)
     with single_threaded():
         tell(0.1, "checking the data")
+        if has_passive(arm):
+            arm = _with_passive(arm, without_delay(given, delay), coupling)
         seen = look_at(arm, without_delay(given, delay))
         arm, shared = _with_drives(seen, coupling, terms)
         balanced = _balanced_joints(arm, balancers)
@@ -212,6 +213,13 @@ def _check_numbers(prior: float | None, band: float | None, cutoff: float | None
             raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
 
 
+def _with_passive(arm: Arm, logs: list[Log], coupling: str | Iterable[str] | ArrayLike | None) -> Arm:
+    """The arm with friction of joints that follow others and springs between links, as the logs tell them."""
+    bare = without_terms(arm if coupling is None else arm.with_coupling(coupling))
+    filters = Filters(BAND_HZ, CUTOFF_HZ, METHODS[0], "torque", width=DIRECTION_WIDTH)
+    return estimate_passive(make_rows(base_parameters(bare), tracks_of(logs, filters), filters), arm)
+
+
 def _with_drives(
     seen: Seen, coupling: str | Iterable[str] | ArrayLike | None, terms: str
 ) -> tuple[Arm, tuple[Finding, ...]]:
@@ -224,14 +232,16 @@ def _with_drives(
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     """The joints that have balancers."""
-    described = [joint.name for joint in arm.joints if joint.drive.balance]
+    described = [joint.name for joint in arm.coordinate_joints if joint.drive.balance]
     asked = described if names is None else [names] if isinstance(names, str) else list(names)
     for name in asked:
-        if name not in arm.joint_names:
-            raise ArmdynError(f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}")
-    found = [arm.joint_names.index(name) for name in asked]
+        if name not in arm.coordinate_names:
+            raise ArmdynError(
+                f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
+            )
+    found = [arm.coordinate_names.index(name) for name in asked]
     if both := set(found) & set(sharing_joints(arm).tolist()):
-        name = arm.joint_names[min(both)]
+        name = arm.coordinate_names[min(both)]
         raise ArmdynError(f"identify: joint {name!r} shares a drive; balancers of such joints cannot be identified")
     return found
 
@@ -240,7 +250,7 @@ def _kinds(
     base: BaseParameters, terms: str, friction: str, rotors: bool | None, springs: bool | None
 ) -> frozenset[str]:
     """Kinds of joint terms that every joint has, as far as the evidence supports them."""
-    asked = any(joint.drive.stiffness > 0 for joint in base.source.joints) if springs is None else springs
+    asked = any(joint.drive.stiffness > 0 for joint in base.source.coordinate_joints) if springs is None else springs
     kinds = {"spring"} if asked else set()
     if terms == "full" and friction == "auto":
         # Rotors of coupled drives that are described are among the base parameters.
@@ -324,7 +334,7 @@ def _fit(
 def _silent_notes(arm: Arm, choice: Choice) -> list[str]:
     """Of joints without measured torques, for whoever reads the arm's file."""
     return [
-        f"joint '{arm.joint_names[j]}': no torque was measured, friction and rotor are those of the description"
+        f"joint '{arm.coordinate_names[j]}': no torque was measured, friction and rotor are those of the description"
         for j in np.flatnonzero(~choice.rows.measured)
     ]
 
@@ -380,7 +390,7 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         joint_errors = np.fmax(joint_errors, fit.other.rel_error_joints)
     verdict = judge(
         Figures(
-            fit.arm.joint_names, fit.expected_error, joint_errors, torque, fit.undetermined,
+            fit.arm.coordinate_names, fit.expected_error, joint_errors, torque, fit.undetermined,
             tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, *_motion(fit),
             fit.next_motion,
         )

@@ -61,7 +61,7 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     stretch, rate = (turned.q - moved.q)[kept], (turned.qd - moved.qd)[kept]
     found = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
     springs = Springs(*np.array(found).T)
-    for name, K, std in zip(arm.joint_names, springs.stiffness, springs.std, strict=True):
+    for name, K, std in zip(arm.coordinate_names, springs.stiffness, springs.std, strict=True):
         if not (K > 0 and std < UNKNOWN_DEVIATION * K):
             raise DataError(
                 f"identify_springs: the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard "

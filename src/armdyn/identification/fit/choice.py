@@ -207,7 +207,7 @@ def _covariance(base: BaseParameters, links: NDArray) -> NDArray:
     """Covariance of the links with that of coupled rotors, where these are among the base parameters."""
     if not base.joint_terms:
         return links
-    size, n = arm_size(base.source), base.source.n
+    size, n = arm_size(base.source), base.source.n_joints
     whole = np.zeros((len(links) + n, len(links) + n))
     whole[: len(links), : len(links)] = links
     k = np.arange(len(links), len(whole))
@@ -219,7 +219,7 @@ def carrier_of(choice: Choice) -> Arm:
     """The arm whose rigid torques are those of the choice's base parameters."""
     arm, base = choice.base.source, choice.base
     theta = np.linalg.pinv(base.P) @ choice.x[: base.count]
-    return arm.with_theta(theta[: inertial.SIZE * arm.n])
+    return arm.with_theta(theta[: inertial.SIZE * arm.n_joints])
 
 
 def _with_rows(choice: Choice, rows: Rows) -> Choice:
@@ -309,7 +309,7 @@ def _centre(choice: Choice, options: Options) -> Choice:
     prior = Prior.of(arm)
     covariance = _covariance(choice.base, prior.covariance)
     centre = choice.belief.centre.copy()
-    links = inertial.SIZE * arm.n
+    links = inertial.SIZE * arm.n_joints
     centre[: choice.base.count] = choice.base.P[:, :links] @ prior.theta
     if choice.base.joint_terms:
         centre[: choice.base.count] += choice.base.P[:, links:] @ described_rotors(choice.base)

@@ -70,16 +70,17 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     blocks = np.arange(len(equations.logs))
     found = problem.fit(blocks >= 0)
     n, base = choice.base.source.n, choice.base
-    links = inertial.SIZE * n
-    lumped = n if base.joint_terms else 0
+    links = inertial.SIZE * base.source.n_joints
+    lumped = base.source.n_joints if base.joint_terms else 0
     x = problem.parameters(found)
     values = x[base.count :].reshape(n, len(TERMS)).copy()
-    values[:, ROTOR] += found.joint[:lumped] if lumped else 0.0
+    values[:, ROTOR] += found.joint[list(base.source.coordinate_indices)] if lumped else 0.0
     arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
     measured = choice.rows.measured
     if not measured.all():  # friction and rotors that no torque shows stay as described
-        pairs = zip(arm.joints, base.source.joints, measured, strict=True)
-        arm = arm.with_joints([joint if known else described for joint, described, known in pairs])
+        silent = {arm.coordinate_indices[k] for k in np.flatnonzero(~measured)}
+        pairs = enumerate(zip(arm.joints, base.source.joints, strict=True))
+        arm = arm.with_joints([described if i in silent else joint for i, (joint, described) in pairs])
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     without = x[None]
@@ -160,7 +161,8 @@ def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
 def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, described: bool) -> _Lift:
     base, used = choice.base, np.flatnonzero(choice.used)
     terms = used[used >= base.count] - base.count
-    links, lumped = inertial.SIZE * base.source.n, base.source.n if base.joint_terms else 0
+    N = base.source.n_joints
+    links, lumped = inertial.SIZE * N, N if base.joint_terms else 0
     lift = np.zeros((len(used), links + lumped + len(terms)))
     lift[: base.count, : links + lumped] = base.P
     lift[base.count :, links + lumped :] = np.eye(len(terms))

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.shafts import at_shafts
+from armdyn.dynamics.shafts import at_drives
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
@@ -89,7 +89,7 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     count, n = equations.count, equations.n
     deviations = rows.deviations
     if len(equations.weights) != n:  # powers of all joints together
-        speeds = np.concatenate([at_shafts(rows.base.source, track.qd) for track in rows.tracks])
+        speeds = np.concatenate([at_drives(rows.base.source, track.qd) for track in rows.tracks])
         deviations = deviations * np.sqrt(np.mean(speeds**2, axis=0))
     felt = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.

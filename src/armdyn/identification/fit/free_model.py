@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
-from armdyn.dynamics.shafts import joint_torques, shaft_rows
+from armdyn.dynamics.shafts import drive_torques, shaft_rows
+from armdyn.identification.fit.passive import passive_torque
 from armdyn.identification.fit.rows import CHUNK_SAMPLES
 from armdyn.identification.fit.terms import LOAD, TERMS, Reach, load_column, term_columns
 from armdyn.identification.motion.track import Track
@@ -62,4 +63,4 @@ class FreeModel(NamedTuple):
     def _torque(self, part: Track) -> NDArray:
         rigid, own = self._columns(part)
         tau = rigid @ self.x[: self.base.count] + np.einsum("tkj,jk->tj", own, self.terms)
-        return np.asarray(joint_torques(self.base.source, tau))
+        return np.asarray(drive_torques(self.base.source, tau)) + passive_torque(self.base.source, part, self.width)

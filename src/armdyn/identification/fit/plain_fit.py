@@ -125,7 +125,8 @@ def friction_values(arm: Arm, estimate: BaseEstimate) -> FrictionValues:
         np.array([_of_symbol(x, estimate, term.symbol, arm.n, absent) for term in ALWAYS])
         for x, absent in zip(both, (np.nan, np.inf), strict=True)
     )
-    return FrictionValues(values[0], values[1], values[2], std, tuple(joint.friction for joint in arm.joints))
+    chosen = tuple(joint.friction for joint in arm.coordinate_joints)
+    return FrictionValues(values[0], values[1], values[2], std, chosen)
 
 
 def _of_symbol(values: NDArray, estimate: BaseEstimate, symbol: str, n: int, absent: float) -> NDArray:

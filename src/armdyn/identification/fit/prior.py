@@ -45,14 +45,14 @@ class Prior:
         if not any(np.any(link.theta) for link in told):
             return cls.stand_in(arm)
         mass = max(float(np.median([link.mass for link in told])), 1e-6)
-        wide = np.isnan(arm.theta.reshape(arm.n, -1)).any(axis=1)
+        wide = np.isnan(arm.theta.reshape(arm.n_joints, -1)).any(axis=1)
         links = [_generic(arm, mass) if some else link.inertia for some, link in zip(wide, arm.links, strict=True)]
         return replace(cls._of(links, arm, True), wide=tuple(np.flatnonzero(wide).tolist()))
 
     @classmethod
     def stand_in(cls, arm: Arm) -> Prior:
         """Bodies of 1 kg about as large as a link."""
-        return cls._of([_generic(arm, 1.0)] * arm.n, arm, False)
+        return cls._of([_generic(arm, 1.0)] * arm.n_joints, arm, False)
 
     @classmethod
     def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
@@ -160,12 +160,12 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
 
 
 def _ends(arm: Arm) -> NDArray:
-    """Where in its own frame each link begins and ends (n, 2, 3): at its joint and at the next one."""
-    ends = np.zeros((arm.n, 2, 3))
+    """Where in its own frame each link begins and ends (N, 2, 3): at its joint and at the first that it carries."""
+    ends = np.zeros((arm.n_joints, 2, 3))
     for i, joint in enumerate(arm.joints):
         ends[i, 0] = -joint.after[:3, :3].T @ joint.after[:3, 3]
-        following = arm.joints[i + 1].before if i + 1 < arm.n else arm.tool_pose
-        ends[i, 1] = following[:3, 3]
+        following = next((arm.joints[k].before for k, parent in enumerate(arm.parents) if parent == i), arm.tool_pose)
+        ends[i, 1] = following[:3, 3] if i in arm.parents or i == arm.tip_index else ends[i, 0]
     return ends
 
 

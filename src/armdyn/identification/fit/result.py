@@ -148,7 +148,7 @@ class Fit(Named, Reported):
     @property
     def drive(self) -> DriveValues:
         """Identified drives."""
-        drives = [joint.drive for joint in self.arm.joints]
+        drives = [joint.drive for joint in self.arm.coordinate_joints]
         return DriveValues(np.array([d.reflected_inertia for d in drives]), np.array([d.stiffness for d in drives]))
 
     @property

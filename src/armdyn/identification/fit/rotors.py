@@ -9,7 +9,7 @@ from armdyn.spatial import inertia as inertial
 
 def has_rotors(arm: Arm) -> bool:
     """Whether the description has any."""
-    return any(joint.drive.rotor_inertia > 0 for joint in arm.joints)
+    return any(joint.drive.rotor_inertia > 0 for joint in arm.coordinate_joints)
 
 
 def base_with_drives(links: BaseParameters, terms: str, rotors: bool | None) -> BaseParameters:
@@ -30,5 +30,6 @@ def own_rotors(base: BaseParameters, rotors: bool | None) -> tuple[int, ...]:
     asked = has_rotors(arm) if rotors is None else rotors
     if base.joint_terms or not asked or base.terms == "gravity":
         return ()
-    links = inertial.SIZE * arm.n
-    return tuple(k - links for k in base_parameters(arm, joint_terms=("rotor",)).kept if k >= links)
+    links = inertial.SIZE * arm.n_joints
+    kept = {k - links for k in base_parameters(arm, joint_terms=("rotor",)).kept if k >= links}
+    return tuple(k for k, joint in enumerate(arm.coordinate_indices) if joint in kept)

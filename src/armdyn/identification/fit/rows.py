@@ -21,8 +21,9 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.energy_regressor import energy_regressor
 from armdyn.dynamics.regressors.joint_columns import joint_columns
-from armdyn.dynamics.shafts import at_shafts, measured_shafts, measured_torques, shaft_rows, shaft_torques
+from armdyn.dynamics.shafts import at_drives, measured_shafts, measured_torques, shaft_rows, shaft_torques
 from armdyn.errors import DataError
+from armdyn.identification.fit.passive import without_passive
 from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
@@ -185,8 +186,8 @@ class Rows:
         return Part(np.concatenate(Ys, axis=1), np.concatenate(taus, axis=1))
 
     def torques(self, track: Track) -> NDArray:
-        """Torques (N, n) of the shafts, zero where they were not measured."""
-        return measured_torques(self.base.source, track.tau)
+        """Torques (N, n) of the shafts, zero where they were not measured, without those of passive joints."""
+        return measured_torques(self.base.source, without_passive(self.base.source, track, self.filters.width))
 
     def _silence(self, Y: NDArray) -> None:
         """Make the rows of shafts without torques zero."""
@@ -268,7 +269,7 @@ def _fill_loads(rows: Rows, track: Track, torque: NDArray, low: Decimator, Y: ND
     arm, count = rows.base.source, rows.base.count
     column = load_column(arm, track, torque, rows.filters.width)
     if rows.filters.form == "energy":
-        Y[0][:, count + LOAD :: len(TERMS)] = low @ (column * at_shafts(arm, track.qd))
+        Y[0][:, count + LOAD :: len(TERMS)] = low @ (column * at_drives(arm, track.qd))
     else:
         Y[:, :, count + LOAD] = (low @ column).T
 
@@ -292,12 +293,14 @@ def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Deci
     P, D = shaft_rows(arm, P), shaft_rows(arm, D)
     for i, felt in enumerate(_columns_per_joint(base)):
         rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
-    rows[:, :, base.count + ROTOR] = (rate @ at_shafts(arm, part.qd)).T
+    rows[:, :, base.count + ROTOR] = (rate @ at_drives(arm, part.qd)).T
 
 
 def _columns_per_joint(base: BaseParameters) -> list[slice]:
     """The base columns that are not zero for each shaft: it does not feel the links before its joints."""
-    firsts = np.searchsorted(base.kept, inertial.SIZE * np.arange(base.source.n))
+    arm = base.source
+    first_links = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)
+    firsts = np.searchsorted(base.kept, inertial.SIZE * first_links)
     moved = shaft_torques(base.source, np.eye(base.source.n)).T != 0  # of each shaft the joints
     return [slice(int(firsts[row].min()), base.count) for row in moved]
 
@@ -311,7 +314,7 @@ def _energy_part(
     terms are made. It is the energy model of Gautier and Khalil (1988), in the place of whose integrals stands the
     low-pass.
     """
-    arm, n, speed = base.source, base.source.n, at_shafts(base.source, part.qd)
+    arm, n, speed = base.source, base.source.n, at_drives(base.source, part.qd)
     energies = np.add(*energy_regressor(arm, part.q, part.qd))
     if base.joint_terms:
         # Coupled rotors: their torques with velocities in the place of accelerations are momenta.

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.shafts import at_shafts, joint_torques, shaft_torques
+from armdyn.dynamics.shafts import at_drives, drive_torques, shaft_torques
 from armdyn.identification.motion.differentiate import Motion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -91,7 +91,7 @@ def term_columns(
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
-    revolute = np.array([joint.kind == "revolute" for joint in arm.joints])
+    revolute = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
     if gradual := [k for k in asked if k in BRISTLES]:
         shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
@@ -135,7 +135,7 @@ def shaft_motion(arm: Arm, motion: AlongMotion) -> AlongMotion:
     """The motion of the shafts."""
     if arm.coupling is None:
         return motion
-    q, qd, qdd = (at_shafts(arm, x) for x in (motion.q, motion.qd, motion.qdd))
+    q, qd, qdd = (at_drives(arm, x) for x in (motion.q, motion.qd, motion.qdd))
     return motion._replace(q=q, qd=qd, qdd=qdd)  # type: ignore[return-value]
 
 
@@ -175,9 +175,9 @@ def friction_curve(joint: int, speeds: NDArray, reach: Reach) -> NDArray:
 
 def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
     """The arm with joint terms (n, terms) of these values, and of its drives the gears alone."""
-    joints = []
-    for i, joint in enumerate(arm.joints):
-        friction = _friction(values[i], i, reach)
+    joints = list(arm.joints)
+    for i, place in enumerate(arm.coordinate_indices):
+        joint, friction = joints[place], _friction(values[i], i, reach)
         if not values[i][[VISCOUS, *LEVELS, *BRISTLES]].any():
             # The joint stood still: its friction is what it was.
             friction = dataclasses.replace(joint.friction, offset=friction.offset)
@@ -190,7 +190,7 @@ def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
             rest=0.0,
             balance=_balance(values[i]),
         )
-        joints.append(dataclasses.replace(joint, friction=friction, drive=drive))
+        joints[place] = dataclasses.replace(joint, friction=friction, drive=drive)
     return arm.with_joints(joints)
 
 
@@ -267,8 +267,8 @@ def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
     """What bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
-    missing, q, qd = np.zeros_like(q), at_shafts(arm, q), at_shafts(arm, qd)
-    for j, joint in enumerate(arm.joints):
+    missing, q, qd = np.zeros_like(q), at_drives(arm, q), at_drives(arm, qd)
+    for j, joint in enumerate(arm.coordinate_joints):
         friction = joint.friction
         rows = list(friction.bristles)
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
@@ -278,4 +278,4 @@ def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> 
             share = presliding_share(q[:, j : j + 1], travel[:, None])[..., 0]
             direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
             missing[:, j] = torque @ (share - direction)
-    return np.asarray(joint_torques(arm, missing))
+    return np.asarray(drive_torques(arm, missing))

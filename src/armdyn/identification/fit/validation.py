@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
-from armdyn.dynamics.shafts import at_shafts, joint_torques
+from armdyn.dynamics.shafts import at_drives, drive_torques
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import require_joints
@@ -127,7 +127,7 @@ def compare_poses(arm: Arm, poses: HeldPoses) -> Validation:
 
 def offset_torque(arm: Arm) -> NDArray:
     """Offsets (n,) of the joints' torques as the arm has them."""
-    return np.asarray(joint_torques(arm, np.array([joint.friction.offset for joint in arm.joints])))
+    return np.asarray(drive_torques(arm, np.array([joint.friction.offset for joint in arm.coordinate_joints])))
 
 
 def spring_torque(arm: Arm, q: NDArray) -> NDArray:
@@ -223,8 +223,9 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     """
     from scipy.ndimage import minimum_filter1d
 
-    qd = at_shafts(arm, qd)
-    dry = np.array([bool(f.coulomb or f.static or f.levels) for f in (joint.friction for joint in arm.joints)])
+    qd = at_drives(arm, qd)
+    frictions = [joint.friction for joint in arm.coordinate_joints]
+    dry = np.array([bool(f.coulomb or f.static or f.levels) for f in frictions])
     fast = np.abs(qd) > STILL_SPEED_SHARE * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
     still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0

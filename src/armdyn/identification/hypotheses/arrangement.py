@@ -160,7 +160,7 @@ class _FrictionCurves(NamedTuple):
         speed = trial.own[:, :, 0]
         power = np.einsum("tjk,jk->tj", trial.own, coefficients) * speed
         rms = np.sqrt(np.mean(speed**2, axis=0))
-        turns = np.array([joint.kind == "revolute" for joint in trial.arm.joints])
+        turns = np.array([joint.kind == "revolute" for joint in trial.arm.coordinate_joints])
         fastest = np.array([rms[turns == kind].max() for kind in turns])
         both_ways = np.minimum(speed.max(axis=0), -speed.min(axis=0)) > SLOW_SPEED * rms
         curve = np.einsum(
@@ -300,7 +300,7 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
 
 def _turns(trial: Trial) -> Iterator[Tried]:
     """The zero of each joint a quarter or half turn off."""
-    for j, joint in enumerate(trial.arm.joints):
+    for j, joint in enumerate(trial.arm.coordinate_joints):
         for off in TURNS_RAD if joint.kind == "revolute" and trial.error > MISMOUNTED_ERROR else ():
             e = off * (np.arange(trial.n) == j)
             A = trial.with_own(trial.rigid(lambda q, qd, qdd, e=e: (q - e, qd, qdd)))  # type: ignore[misc]

@@ -48,7 +48,7 @@ class Belief:
         self._bodies = [_Bodies(precision_in(base, generic_covariance(arm)), np.zeros(base.count))]
         if not why_no_prior(arm):
             prior = Prior.of(arm)
-            centre = base.P[:, : inertial.SIZE * arm.n] @ prior.theta
+            centre = base.P[:, : inertial.SIZE * arm.n_joints] @ prior.theta
             self._bodies.append(_Bodies(precision_in(base, prior.covariance), centre))
 
     @cached_property

@@ -61,7 +61,7 @@ class DataCheck(NamedTuple):
     @property
     def headings(self) -> tuple[str, ...]:
         """Of the table, with units."""
-        kinds = {joint.kind for joint in self.arm.joints}
+        kinds = {joint.kind for joint in self.arm.coordinate_joints}
         length = "rad, m" if len(kinds) > 1 else "rad" if kinds == {"revolute"} else "m"
         torque = {"rad": "N m", "m": "N"}.get(length, "N m, N")
         rates = (f"max speed [{length}/s]", f"max acc. [{length}/s²]")
@@ -76,7 +76,7 @@ class DataCheck(NamedTuple):
             (f"{j + 1} {name}", f"{low:.3g} .. {high:.3g}", f"{v:.3g}", f"{a:.3g}", f"{turns:.0f}",
              _condition_text(condition), *("-" if np.isnan(x) else f"{x:.3g}" for x in (rms, peak)))
             for j, (name, (low, high, v, a, turns, condition, rms, peak)) in enumerate(
-                zip(self.arm.joint_names, figures, strict=True)
+                zip(self.arm.coordinate_names, figures, strict=True)
             )
         ]  # fmt: skip
 

@@ -297,7 +297,7 @@ def _factors(trial: Trial) -> NDArray:
 
 def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
     """Zeros of joints: none is more than a tenth of a radian off, or it is told."""
-    turning = [j for j, joint in enumerate(trial.arm.joints) if joint.kind == "revolute"]
+    turning = [j for j, joint in enumerate(trial.arm.coordinate_joints) if joint.kind == "revolute"]
     if not turning:
         return
     arm = trial.arm.with_theta(trial.base.expand(belief.now.x[: trial.base.count])[: trial.arm.theta.size])
@@ -329,7 +329,7 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
 
 def turns(trial: Trial, belief: Belief) -> Iterator[Finding]:
     """The zero of a joint a quarter or half turn off, where bodies make up for it and only their oddity tells."""
-    turning = [j for j, joint in enumerate(trial.arm.joints) if joint.kind == "revolute"]
+    turning = [j for j, joint in enumerate(trial.arm.coordinate_joints) if joint.kind == "revolute"]
     if not turning:
         return
     # Screened by columns without low-pass, which are made in no time.

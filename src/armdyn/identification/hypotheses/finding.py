@@ -89,7 +89,7 @@ def reversing(n: int, joints: Iterable[int]) -> tuple[float, ...]:
 
 def joint_name(arm: Arm, joint: int) -> str:
     """A joint by number and name."""
-    return f"joint {joint + 1} '{arm.joint_names[joint]}'"
+    return f"joint {joint + 1} '{arm.coordinate_names[joint]}'"
 
 
 def no_torque(arm: Arm, joint: int) -> Finding:

@@ -62,7 +62,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     """Joints that rest, hardly move, never turn back, leave their limits, or turn as far as degrees."""
     spans = figures.high - figures.low
     still = spans < STILL_TRAVEL
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     if still.all():
         text = "no joint moves; dynamics cannot be identified from an arm at rest"
         return [Finding("reject", text, FindingKind.MOTION)]

@@ -101,7 +101,8 @@ def find_shared_drive(seen: Seen) -> Finding | None:
 def shared_drive(trial: Trial) -> Finding | None:
     """The pair of neighbours that share a drive, told by likelihood and by held-out blocks."""
     turning = [
-        joint.kind == "revolute" and known for joint, known in zip(trial.arm.joints, trial.measured, strict=True)
+        joint.kind == "revolute" and known
+        for joint, known in zip(trial.arm.coordinate_joints, trial.measured, strict=True)
     ]
     pairs = [(j, side) for j in range(1, trial.n) if turning[j] and turning[j - 1] for side in (1.0, -1.0)]
     if not pairs:

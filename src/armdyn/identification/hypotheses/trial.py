@@ -24,8 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.dynamics.shafts import at_shafts, measured_shafts, measured_torques, shaft_rows, shaft_torques
+from armdyn.dynamics.shafts import at_drives, measured_shafts, measured_torques, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
+from armdyn.identification.fit.passive import passive_torque
 from armdyn.identification.logs.log import interpolate
 from armdyn.identification.motion.differentiate import Motion, lowpass
 from armdyn.model.arm import Arm
@@ -97,7 +98,8 @@ class Trial:
             return
         # Rows of shafts whose torques were not measured are zero, and say nothing.
         self.measured = np.all([measured_shafts(arm, piece.tau) for piece in long], axis=0)
-        torques = (np.where(self.measured, measured_torques(arm, piece.tau), 0.0) for piece in long)
+        active = [piece.tau - passive_torque(arm, piece.motion, DIRECTION_SPEED) for piece in long]
+        torques = (np.where(self.measured, measured_torques(arm, tau), 0.0) for tau in active)
         self._pieces = _some([piece._replace(tau=tau) for piece, tau in zip(long, torques, strict=True)])
         self.parts = [_thin(arm, piece) for piece in self._pieces]
         self.piece = np.concatenate([np.full(len(_cut(p, p.t)), k) for k, p in enumerate(self.parts)])
@@ -301,7 +303,7 @@ def own_columns(v: NDArray, a: NDArray) -> NDArray:
 def _thin(arm: Arm, piece: Piece) -> _Thin:
     """Every sample is the mean of a run: noise of accelerations would come down into the band otherwise."""
     every, m = _every(piece), piece.motion
-    own = own_columns(at_shafts(arm, m.qd), at_shafts(arm, m.qdd))
+    own = own_columns(at_drives(arm, m.qd), at_drives(arm, m.qdd))
     t, q, qd, qdd, own, tau = (_average(x, every) for x in (piece.t, m.q, m.qd, m.qdd, own, piece.tau))
     return _Thin(t, piece.dt * every, q, qd, qdd, own, tau, piece.log)
 

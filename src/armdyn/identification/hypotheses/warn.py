@@ -37,7 +37,7 @@ def warn_of_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Fi
 
 def warn_if_too_fast(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
     """Inertia is left out of a model of gravity, and must not matter: links' accelerations against gravity's."""
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     lever = np.where(turns, arm_size(arm), 1.0)
     fastest = max(float(np.max(check.joints.acceleration * lever)) for check in checks)
     if fastest > ACCELERATION_SHARE * np.linalg.norm(arm.gravity):

@@ -56,7 +56,7 @@ def assign(
 ) -> RoleColumns:
     """Columns of a table by role; `names` overrules what the names seem to say, `rate` [Hz] what times do."""
     names = _check(names or {}, table, arm, where)
-    known = {name: understand(name, arm.joint_names) for name in table}
+    known = {name: understand(name, arm.coordinate_names) for name in table}
     notes: list[str] = []
     if not names and list(table) == numbered(len(table)):
         names, guess = guess_columns(table, arm, rate, where)
@@ -149,7 +149,7 @@ def _of_stem(stem: str, table: Mapping[str, NDArray], arm: Arm) -> list[str] | N
         if name.lower().startswith(stem.lower()):
             rest = re.sub(r"^[^a-z0-9]+|[^a-z0-9]+$", "", name[len(stem) :].lower())
             group[str(int(rest)) if rest.isdigit() else rest] = name
-    named = [joint.lower() for joint in arm.joint_names]
+    named = [joint.lower() for joint in arm.coordinate_names]
     for joints in (named, [str(k) for k in range(1, arm.n + 1)], [str(k) for k in range(arm.n)]):
         if set(joints) <= set(group):
             return [group[joint] for joint in joints]
@@ -197,7 +197,9 @@ def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str]
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
         if len(empty) and (role == "q" or len(empty) == arm.n):  # joints may have no torque sensor
-            raise ReadError(f"{where}: {called} of joint {empty[0] + 1} '{arm.joint_names[empty[0]]}' hold no numbers")
+            raise ReadError(
+                f"{where}: {called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers"
+            )
 
 
 def _together(columns: list[NDArray]) -> NDArray:
@@ -276,7 +278,7 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             return chosen
         if role in CALLED:
             group = offered[rank]
-            by_name = [name for name in arm.joint_names if name not in group]
+            by_name = [name for name in arm.coordinate_names if name not in group]
             by_number = [str(k) for k in range(1, arm.n + 1) if str(k) not in group]
             missing = by_name if len(by_name) < len(by_number) else by_number
             if len(missing) == arm.n:  # the names mean something else
@@ -305,8 +307,8 @@ def _reject_surplus(columns: Mapping[str, list[str]], arm: Arm, where: str) -> N
 
 def _in_order(group: Mapping[str, str], arm: Arm) -> list[str] | None:
     """The columns, by joint, of one kind of name, or None where some are missing; too many where they are numbered."""
-    if set(arm.joint_names) <= set(group):
-        return [group[joint] for joint in arm.joint_names]
+    if set(arm.coordinate_names) <= set(group):
+        return [group[joint] for joint in arm.coordinate_names]
     numbers = sorted(int(joint) for joint in group if joint.isdigit())
     if len(numbers) >= arm.n and numbers[0] in (0, 1) and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
         return [group[str(k)] for k in numbers]
@@ -317,7 +319,7 @@ def _some_joints(group: Mapping[str, str], known: Mapping[str, Column | None], a
     """Columns of torques that some joints have, "" for the others; None where positions are not of all joints."""
     positions = {column.joint for column in known.values() if column and column.role == "q"}
     first = 0 if "0" in positions or "0" in group else 1
-    for joints in (arm.joint_names, [str(first + k) for k in range(arm.n)]):
+    for joints in (arm.coordinate_names, [str(first + k) for k in range(arm.n)]):
         if set(joints) <= positions and set(group) <= set(joints):
             return [group.get(joint, "") for joint in joints]
     return None
@@ -335,7 +337,7 @@ def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str)
     unknown = next((unit for unit in units if unit and unit not in UNITS), None)
     if unknown is not None:
         raise ReadError(f"{where}: the unit '{unknown}' is not known; expected one such as rad, deg, mm, N m, A, ms")
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     angles = role in ("q", "qd") and turns.any()
     if any(units):
         said = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}

@@ -142,11 +142,11 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
         return logs
     off = np.zeros(arm.n)
     for name, value in zero.items():
-        if name not in arm.joint_names:
-            raise ArmdynError(f"zero: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}")
+        if name not in arm.coordinate_names:
+            raise ArmdynError(f"zero: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}")
         if not np.isfinite(value):
             raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
-        off[arm.joint_names.index(name)] = value
+        off[arm.coordinate_names.index(name)] = value
     return [log.corrected(LogCorrection(zero=tuple(off))) for log in logs]
 
 
@@ -154,11 +154,11 @@ def without_torques(arm: Arm, logs: list[Log], names: Iterable[str]) -> list[Log
     """The logs without the torques of some joints, by name, and of those that one of the logs has no torques of."""
     wanted = [names] if isinstance(names, str) else list(names)
     for name in wanted:
-        if name not in arm.joint_names:
+        if name not in arm.coordinate_names:
             raise ArmdynError(
-                f"without_torque: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.joint_names)}"
+                f"without_torque: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
             )
-    missing = np.isin(arm.joint_names, wanted)
+    missing = np.isin(arm.coordinate_names, wanted)
     for log in logs:
         missing = missing | ~log.measured if log.n == arm.n else missing
     if missing.all():

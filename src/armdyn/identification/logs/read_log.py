@@ -114,7 +114,7 @@ def read_log(
         _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
-    silent = [f"joint {j + 1} '{arm.joint_names[j]}'" for j in np.flatnonzero(np.isnan(tau).all(axis=0))]
+    silent = [f"joint {j + 1} '{arm.coordinate_names[j]}'" for j in np.flatnonzero(np.isnan(tau).all(axis=0))]
     notes = (*found.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
     warmth = _warmth(found.temperature, k, reference_temperature)
     currents = found.currents if drive_gain is None else ()
@@ -198,7 +198,7 @@ def _coupling(arm: Arm, given: ArrayLike | None) -> NDArray:
 
 def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     """Reject angles that no joint reaches, unless their unit was said."""
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     # Extremes of both signs: a copy of all absolute values would be as large as the log.
     largest = np.abs([q.min(axis=0), q.max(axis=0)]).max(axis=0, initial=0.0)
     endless = np.isinf(arm.position_limits).any(axis=0)
@@ -216,7 +216,7 @@ def _tables(paths: list[Path], arm: Arm, topic: str | None, wanted: Collection[s
     if len(paths) == 1:
         return _table(paths[0], arm, topic, wanted)
     several = [(path, *_table(path, arm, topic, wanted)) for path in paths]
-    joined, notes = join_tables([(path, table) for path, table, _ in several], arm.joint_names)
+    joined, notes = join_tables([(path, table) for path, table, _ in several], arm.coordinate_names)
     return joined, [*notes, *(f"{path.name}: {note}" for path, _, some in several for note in some)]
 
 
@@ -228,8 +228,8 @@ def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> 
     if suffix in (".db3", ".mcap") or path.is_dir():
         from armdyn.identification.logs.read_bag import read_bag
 
-        return read_bag(path, arm.joint_names, topic)
-    return read_table(path, arm.joint_names, wanted, " or a bag")
+        return read_bag(path, arm.coordinate_names, topic)
+    return read_table(path, arm.coordinate_names, wanted, " or a bag")
 
 
 def read_table(path: Path, joints: tuple[str, ...], wanted: Collection[str], others: str) -> tuple[Table, list[str]]:

@@ -108,13 +108,15 @@ def jerk_from_limits(arm: Arm, q: ArrayLike, rise: float) -> NDArray:
     In the time `rise` [s], that of the drives' currents, accelerations may become any that the greatest torques give:
     intensity times `rise` is the square of the sum of |M^-1| times torques.
     """
-    effort = np.array([joint.limits.effort for joint in arm.joints])
+    effort = np.array([joint.limits.effort for joint in arm.coordinate_joints])
     if not np.isfinite(effort).all():
-        missing = arm.joint_names[int(np.flatnonzero(~np.isfinite(effort))[0])]
+        missing = arm.coordinate_names[int(np.flatnonzero(~np.isfinite(effort))[0])]
         raise ArmdynError(f"jerk_from_limits: joint '{missing}' of arm '{arm.name}' has no effort limit")
     if not rise > 0:
         raise ArmdynError(f"jerk_from_limits: expected rise > 0 s, got {rise}")
-    M = mass_matrix(arm, np.asarray(q, float)) + np.diag([joint.drive.reflected_inertia for joint in arm.joints])
+    M = mass_matrix(arm, np.asarray(q, float)) + np.diag(
+        [joint.drive.reflected_inertia for joint in arm.coordinate_joints]
+    )
     return (np.abs(np.linalg.inv(M)) @ effort) ** 2 / rise
 
 

@@ -1,0 +1,205 @@
+"""Joints that no motor drives, and springs between links: their terms are columns of several torques.
+
+Joints that follow others have friction and springs of their own, which act on every coordinate that moves them. They
+are estimated first, together with everything plain, and then are part of the arm as the rest of it is identified:
+measured torques less theirs are those of links and drives.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.drive import drive_torque
+from armdyn.dynamics.friction import friction_torque
+from armdyn.dynamics.shafts import shaft_rows
+from armdyn.dynamics.springs import spring_columns
+from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.track import Track
+from armdyn.model.arm import Arm
+from armdyn.model.joint import Drive, Friction
+from armdyn.model.mechanism import Spring
+
+if TYPE_CHECKING:
+    from armdyn.identification.fit.rows import Rows
+
+RIDGE_SHARE = 1e-7  # of a column's square: what is added for it, so that what motion does not tell stays small
+ROUNDS = 3  # of weights by what is left
+HIDDEN_SHARE = 1e-2  # of a spring's column that the links' columns must leave unexplained to tell it from weights
+NEGLIGIBLE_SHARE = 1e-3  # of the torque's rms that a term must explain to be taken
+
+
+def has_passive(arm: Arm) -> bool:
+    """Whether joints follow others, or springs act between links."""
+    return arm.G is not None or bool(arm.springs)
+
+
+def passive_torque(arm: Arm, motion: Motion | Track, width: float) -> NDArray:
+    """Torques (N, n) at the coordinates of friction and drives of joints that follow others, and of link springs."""
+    if not has_passive(arm):
+        return np.zeros(1)
+    joints = [j if j.follows else dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints]
+    passive = arm.with_joints(joints)
+    rubbing = friction_torque(passive, motion.q, motion.qd, width=width)
+    return np.asarray(rubbing + drive_torque(passive, motion.q, motion.qd, motion.qdd))
+
+
+def without_passive(arm: Arm, track: Track, width: float) -> NDArray:
+    """Measured torques (N, n) of a track without these."""
+    return track.tau - passive_torque(arm, track, width) if has_passive(arm) else track.tau
+
+
+class _Column(NamedTuple):
+    """A passive term: its torque (N, n) along a motion for a unit, and the arm that has so much of it."""
+
+    torque: Callable[[Track], NDArray]
+    apply: Callable[[Arm, float], Arm]
+    spring: str = ""  # name of the spring that it is of
+
+
+def estimate_passive(rows: Rows, described: Arm) -> Arm:
+    """The arm with terms of its passive joints and springs as rows tell them, which are of the arm without any.
+
+    Springs are between the points of the description. It is least squares of links, plain terms of the drives and
+    passive terms together, friction and stiffness not negative, torques weighed by what is left of each.
+    """
+    from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, VISCOUS
+
+    arm, n, count = rows.base.source, rows.base.source.n, rows.base.count
+    columns = [*_joint_columns(arm, rows.filters.width), *_spring_columns(rows, described)]
+    own = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES[-1:]})
+    if not columns:
+        return dataclasses.replace(arm, springs=described.springs)
+    added = [_passive_rows(rows, columns, track) for track in rows.tracks]
+    width, passive = count + n * len(own), slice(count + n * len(own), None)
+    blocks, torques = [], []
+    for j in range(n):
+        A = np.zeros((len(rows), width + len(columns)))
+        A[:, :count] = np.concatenate([part.Y[j, :, :count] for part in rows])
+        terms = np.concatenate([part.Y[j, :, count:] for part in rows])[:, own]
+        A[:, count + j * len(own) : count + (j + 1) * len(own)] = terms
+        A[:, passive] = np.concatenate([x[:, j] for x in added])
+        blocks.append(A)
+        torques.append(np.concatenate([part.tau[j] for part in rows]))
+    x = _solve_together(blocks, torques, len(columns))
+    for value, column, torque in zip(x[passive], columns, np.stack(blocks)[:, :, passive].T, strict=True):
+        if np.linalg.norm(value * torque) > NEGLIGIBLE_SHARE * np.linalg.norm(np.concatenate(torques)):
+            arm = column.apply(arm, float(value))
+    fitted = {column.spring for column in columns}
+    known = [spring for spring in described.springs if spring.name not in fitted]
+    return dataclasses.replace(arm, springs=(*arm.springs, *known))
+
+
+def _solve_together(blocks: list[NDArray], torques: list[NDArray], positive: int) -> NDArray:
+    """Weighted least squares of the rows of all torques; the last parameters are not negative."""
+    from scipy.optimize import lsq_linear
+
+    size = blocks[0].shape[1]
+    lower, x = np.full(size, -np.inf), np.zeros(size)
+    lower[size - positive :] = 0.0
+    weights = 1 / np.maximum([torque.std() for torque in torques], 1e-12)
+    for _ in range(ROUNDS):
+        A = np.concatenate([weight * block for weight, block in zip(weights, blocks, strict=True)])
+        b = np.concatenate([weight * torque for weight, torque in zip(weights, torques, strict=True)])
+        scale = 1 / np.maximum(np.linalg.norm(A, axis=0), 1e-12)
+        whole = np.vstack([A * scale, np.sqrt(RIDGE_SHARE) * np.eye(size)])
+        joined = np.column_stack([whole, np.append(b, np.zeros(size))])
+        R = np.asarray(np.linalg.qr(joined, mode="r"))
+        x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, np.inf)).x * scale
+        left = np.array([np.std(torque - block @ x) for torque, block in zip(torques, blocks, strict=True)])
+        weights = 1 / np.maximum(left, 1e-3 * left.max())
+    return x
+
+
+def _passive_rows(rows: Rows, columns: Sequence[_Column], track: Track) -> NDArray:
+    """Low-passed passive columns (N, n, columns) of a track's rows, at the drives' shafts."""
+    low = rows.low(track)
+    Y = shaft_rows(rows.base.source, np.stack([column.torque(track) for column in columns], axis=-1))
+    return (low @ Y.reshape(len(Y), -1)).reshape(-1, *Y.shape[1:])
+
+
+def without_terms(arm: Arm) -> Arm:
+    """The arm whose passive joints have no friction, rotors and springs; its springs between links are none either."""
+    joints = [dataclasses.replace(j, friction=Friction(), drive=Drive()) if j.follows else j for j in arm.joints]
+    return dataclasses.replace(arm.with_joints(joints), springs=())
+
+
+UNITS = (("friction", "viscous"), ("friction", "coulomb"), ("drive", "rotor_inertia"), ("drive", "stiffness"))
+
+
+def _joint_columns(arm: Arm, width: float) -> list[_Column]:
+    """Viscous and Coulomb friction, rotor and spring of each joint that follows several others."""
+    followers = [i for i, joint in enumerate(arm.joints) if joint.follows and not _turns_with_drive(arm, i)]
+    return [_joint_column(arm, i, part, name, width) for i in followers for part, name in UNITS]
+
+
+def _turns_with_drive(arm: Arm, i: int) -> bool:
+    """Whether a joint turns in proportion to a drive: its friction is then one with the drive's, which has it all."""
+    assert arm.G is not None
+    row, drives = arm.G[i], np.eye(arm.n) if arm.coupling is None else arm.coupling
+    return any(np.linalg.matrix_rank(np.stack([row, drive])) < 2 for drive in drives)
+
+
+def _joint_column(arm: Arm, i: int, part: str, name: str, width: float) -> _Column:
+    def apply(to: Arm, value: float) -> Arm:
+        changed = dataclasses.replace(getattr(to.joints[i], part), **{name: value})
+        joints = list(to.joints)
+        joints[i] = dataclasses.replace(joints[i], **{part: changed})
+        return to.with_joints(joints)
+
+    unit = apply(without_terms(arm), 1.0)
+    return _Column(lambda track: passive_torque(unit, track, width), apply)
+
+
+def _spring_columns(rows: Rows, described: Arm) -> list[_Column]:
+    """Stiffness of each spring between links, and stiffness times rest length where weights of links do not hide it.
+
+    About a level axis k L²/2 is the energy of a weight: the rest length is then as described. A spring that even so is
+    one with weights has no column, and stays as described.
+    """
+    found = []
+    for k, spring in enumerate(described.springs):
+        stiffen, stretch = _setters(spring)
+        name = spring.name
+        pair = [_Column(_spring_torque(described, {2 * k: 1.0}), stiffen, name)]
+        if _unexplained(rows, pair[0]) < HIDDEN_SHARE:
+            both = {2 * k: 1.0, 2 * k + 1: spring.rest_length}
+            pair = [_Column(_spring_torque(described, both), _setters(spring, spring.rest_length)[0], name)]
+            found += pair if _unexplained(rows, pair[0]) > HIDDEN_SHARE else []
+        else:
+            found += [*pair, _Column(_spring_torque(described, {2 * k + 1: 1.0}), stretch, name)]
+    return found
+
+
+def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], Arm], Callable[[Arm, float], Arm]]:
+    """Functions that give an arm a spring of some stiffness, and the spring some stiffness times rest length."""
+
+    def stiffen(to: Arm, value: float) -> Arm:
+        new = dataclasses.replace(spring, stiffness=value, rest_length=rest)
+        return dataclasses.replace(to, springs=(*to.springs, new))
+
+    def stretch(to: Arm, value: float) -> Arm:
+        others = [one for one in to.springs if one.name != spring.name]
+        own = [one for one in to.springs if one.name == spring.name]
+        longer = [dataclasses.replace(one, rest_length=value / one.stiffness) for one in own]
+        return dataclasses.replace(to, springs=(*others, *longer))
+
+    return stiffen, stretch
+
+
+def _unexplained(rows: Rows, column: _Column) -> float:
+    """Share of a column that the links' columns do not explain."""
+    own = np.concatenate([_passive_rows(rows, [column], track)[..., 0] for track in rows.tracks]).T.ravel()
+    links = np.concatenate([part.Y[:, :, : rows.base.count] for part in rows], axis=1).reshape(len(own), -1)
+    scale = np.maximum(np.linalg.norm(links, axis=0), 1e-12)
+    left = own - links @ (np.linalg.lstsq(links / scale, own, rcond=1e-9)[0] / scale)
+    return float(np.linalg.norm(left)) / max(float(np.linalg.norm(own)), 1e-300)
+
+
+def _spring_torque(arm: Arm, shares: Mapping[int, float]) -> Callable[[Track], NDArray]:
+    picked, weights = list(shares), np.array(list(shares.values()))
+    return lambda track: np.asarray(spring_columns(arm, track.q))[..., picked] @ weights

@@ -1,0 +1,158 @@
+"""Identification of trees, joints that follow others and springs between links, on logs of known mechanisms."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import armdyn
+from armdyn import Arm, Drive, Friction, Joint, Link, Spring
+from armdyn.errors import ArmdynWarning
+from armdyn.identification.fit.passive import passive_torque
+from armdyn.identification.motion.differentiate import Motion
+from armdyn.spatial.inertia import Inertia
+from armdyn.spatial.transform import transform
+
+Y = (0.0, 1.0, 0.0)
+
+
+def at(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
+    return transform(None, [x, y, z])
+
+
+def body(mass: float, x: float) -> Inertia:
+    return Inertia.from_com(mass, (x, 0.01, 0.02), mass * np.diag([0.005, 0.02, 0.02]))
+
+
+def palletizer() -> Arm:
+    """A waist, a shoulder with a balancer, an elbow behind crank and coupler; friction at the passive joints too."""
+    past_shoulder = (("crank", 1.0), ("shoulder", -1.0))
+    rough, smooth = Friction(viscous=4.0, coulomb=6.0), Friction(viscous=1.0, coulomb=3.0)
+    joints = (
+        Joint("waist", axis=(0, 0, 1), friction=rough),
+        Joint("shoulder", axis=Y, before=at(0.2, 0, 0.5), friction=rough, drive=Drive(rotor_inertia=0.5)),
+        Joint("crank", axis=Y, before=at(0.2, 0, 0.5), parent="column", friction=rough),
+        Joint("elbow", axis=Y, before=at(0.8), parent="beam", follows=past_shoulder, friction=smooth),
+        Joint("coupler", axis=Y, before=at(-0.2), parent="crank link", follows=(("shoulder", 1.0), ("crank", -1.0))),
+    )
+    bodies = {"column": (30, 0.1), "beam": (20, 0.4), "crank link": (5, -0.1), "forearm": (15, 0.3), "rod": (4, 0.4)}
+    links = tuple(Link(name, body(*numbers)) for name, numbers in bodies.items())
+    spring = Spring("balancer", ("column", "beam"), ((0.25, 0.0, 0.62), (0.1, 0.0, 0.0)), 3e4, 0.05)
+    return Arm(joints, links, name="palletizer", tip_link="forearm", tool_pose=at(0.7), springs=(spring,))
+
+
+def two_arms() -> Arm:
+    joints = [Joint("torso", axis=(0, 0, 1), friction=Friction(1.0, 2.0))]
+    for side, y in (("left", 0.2), ("right", -0.2)):
+        joints += [
+            Joint(f"{side} shoulder", axis=Y, before=at(0.1, y, 0.4), parent="trunk", friction=Friction(0.5, 1.0)),
+            Joint(f"{side} elbow", axis=Y, before=at(0.3), friction=Friction(0.3, 0.5)),
+        ]
+    links = [Link("trunk", body(8, 0.05))]
+    for side in ("left", "right"):
+        links += [Link(f"{side} upper", body(2, 0.12)), Link(f"{side} fore", body(1.5, 0.12))]
+    return Arm(tuple(joints), tuple(links), name="two arms", tool_pose=at(0.25))
+
+
+def gripper() -> Arm:
+    """A wrist and two fingers, of which one follows the other, with friction of both."""
+    joints = (
+        Joint("wrist", axis=Y, friction=Friction(0.05, 0.1)),
+        Joint("finger", "prismatic", axis=(1, 0, 0), before=at(0.1), friction=Friction(3.0, 1.0)),
+        Joint(
+            "other", "prismatic", axis=(-1, 0, 0), before=at(0.1), parent="palm", follows=(("finger", 1.0),),
+            friction=Friction(2.0, 0.5),
+        ),
+    )  # fmt: skip
+    links = (Link("palm", body(1.0, 0.05)), Link("left", body(0.2, 0.02)), Link("right", body(0.2, -0.02)))
+    return Arm(joints, links, name="gripper", tip_link="palm")
+
+
+MAKERS = {"palletizer": palletizer, "two arms": two_arms, "gripper": gripper}
+
+
+def log_of(arm: Arm, seed: int, noise: float = 0.01, seconds: float = 20.0):
+    """A motion of sums of sines at 200 Hz, torques with noise of a share of their deviation."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, seconds, 0.005)
+    slides = np.array([joint.kind == "prismatic" for joint in arm.coordinate_joints])
+    size = np.where(slides, 0.02, 0.5)
+    w = 2 * np.pi * rng.uniform(0.1, 0.7, (4, arm.n))
+    phase = rng.uniform(0, 6, (4, arm.n))
+    angle = t[:, None, None] * w + phase
+    q = size * np.sin(angle).sum(1) / 2
+    qd, qdd = size * (w * np.cos(angle)).sum(1) / 2, -size * (w**2 * np.sin(angle)).sum(1) / 2
+    tau = armdyn.joint_torque(arm, q, qd, qdd, width=0.003)
+    return armdyn.Log(t, q, tau + noise * tau.std(0) * rng.normal(size=tau.shape)), (q, qd, qdd, tau)
+
+
+def unknown(arm: Arm) -> Arm:
+    """The mechanism without inertia, friction and stiffness."""
+    joints = [dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints]
+    springs = tuple(dataclasses.replace(s, stiffness=1.0) for s in arm.springs)
+    return dataclasses.replace(arm.with_joints(joints), springs=springs).with_theta(np.full(10 * arm.n_joints, np.nan))
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_mechanisms_are_identified(name):
+    arm = MAKERS[name]()
+    log, _ = log_of(arm, 0)
+    other, (q, qd, qdd, tau) = log_of(arm, 1)
+    fit = armdyn.identify(unknown(arm), log)
+    assert fit.rel_error < 0.02
+    assert fit.validate(other).rel_error < 0.03  # noise of 1 % and what it does to derivatives
+    assert fit.arm.is_physical
+    model = armdyn.joint_torque(fit.arm, q, qd, qdd, width=0.003)
+    assert np.linalg.norm(model - tau) < 0.03 * np.linalg.norm(tau)
+
+
+def test_the_balancer_and_passive_friction_are_found():
+    arm = palletizer()
+    log, (q, qd, qdd, _) = log_of(arm, 0)
+    fit = armdyn.identify(unknown(arm), log)
+    found = fit.arm.springs[0]
+    assert found.stiffness == pytest.approx(3e4, rel=0.1)
+    assert found.rest_length == pytest.approx(0.05, rel=0.2)
+    elbow = fit.arm.joints[3].friction
+    # The coupler turns as the elbow does, against it: their friction cannot be told apart.
+    coupler = fit.arm.joints[4].friction
+    assert elbow.viscous + coupler.viscous == pytest.approx(1.0, rel=0.3)
+    assert elbow.coulomb + coupler.coulomb == pytest.approx(3.0, rel=0.3)
+    motion = Motion(q, qd, qdd, 10.0)
+    passive = passive_torque(arm, motion, 0.003)
+    assert np.linalg.norm(passive_torque(fit.arm, motion, 0.003) - passive) < 0.1 * np.linalg.norm(passive)
+
+
+def test_the_mechanism_explains_more_than_its_chain():
+    arm = palletizer()
+    log, _ = log_of(arm, 0)
+    other, _ = log_of(arm, 1)
+    chain = Arm(
+        (*arm.joints[:2], dataclasses.replace(arm.joints[3], follows=())),
+        (*arm.links[:2], arm.links[3]),
+        name="chain",
+    )
+    C = np.array([[1, 0, 0], [0, 1, 0], [0, 1, 1.0]])  # shafts from joints: the crank turns with both
+
+    def of_chain(log):
+        back = np.linalg.inv(C)
+        return armdyn.Log(log.t, log.q @ back.T, log.tau @ C)
+
+    whole = armdyn.identify(unknown(arm), log).validate(other).rel_error
+    with pytest.warns(ArmdynWarning, match="arm 'chain' is usable with care"):
+        fit = armdyn.identify(unknown(chain).with_coupling(C), of_chain(log))
+    alone = fit.validate(of_chain(other)).rel_error
+    assert whole < 0.6 * alone
+
+
+def test_logs_name_coordinates(tmp_path):
+    arm = gripper()
+    log, _ = log_of(arm, 0)
+    columns = [log.t, *log.q.T, *log.tau.T]
+    names = ["t", "q_wrist", "q_finger", "tau_wrist", "tau_finger"]
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.column_stack(columns), delimiter=",", header=",".join(names), comments="")
+    read = armdyn.read_log(path, arm)
+    np.testing.assert_allclose(read.q, log.q, atol=1e-12)
