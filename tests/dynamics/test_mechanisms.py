@@ -14,7 +14,7 @@ import pytest
 
 import armdyn
 from armdyn import Arm, Friction, Joint, Link
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, ShapeError
 from armdyn.model.joint import Drive
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_rpy
@@ -321,3 +321,33 @@ def test_normal_equations_and_payload_columns(arm, state):
     load = np.array([0.5, 0.05, 0, 0, 0.02, 0, 0.02, 0, 0, 0.02])
     heavy = arm.with_payload(0.5, (0.1, 0, 0), np.diag([0.02, 0.02 - 0.005, 0.02 - 0.005]))
     np.testing.assert_allclose(arm.theta + split.S @ load, heavy.theta, atol=1e-12)
+
+
+def test_inverse_kinematics_of_frames():
+    """Of any frame, and of several at once: joints that move none of them stay where they are."""
+    arm = TREES["tree of 14"]()
+    rng = np.random.default_rng(0)
+    q = rng.uniform(-1, 1, arm.n)
+    depth = {name: armdyn.jacobian(arm, q, frame=name).any(0).sum() for name in arm.link_names}
+    first, second = sorted(depth, key=depth.__getitem__)[-2:]
+    start = q + rng.uniform(-0.1, 0.1, arm.n)
+    wanted = {name: armdyn.forward_kinematics(arm, q, frame=name) for name in (first, second)}
+    one = armdyn.inverse_kinematics(arm, wanted[first], start, frame=first, task="position")
+    assert one.success
+    found = armdyn.forward_kinematics(arm, one.q, frame=first)
+    np.testing.assert_allclose(found[:3, 3], wanted[first][:3, 3], atol=1e-8)
+    idle = ~armdyn.jacobian(arm, q, frame=first).any(0)
+    np.testing.assert_allclose(one.q[idle], start[idle], atol=1e-12)
+    both = armdyn.inverse_kinematics(arm, wanted, start)
+    assert both.success
+    for name, pose in wanted.items():
+        np.testing.assert_allclose(armdyn.forward_kinematics(arm, both.q, frame=name), pose, atol=1e-8)
+    many = {name: np.stack([pose, pose]) for name, pose in wanted.items()}
+    assert armdyn.inverse_kinematics(arm, many, start).q.shape == (2, arm.n)
+    with pytest.raises(ModelError, match="has no frame 'hand'"):
+        armdyn.inverse_kinematics(arm, wanted[first], frame="hand")
+    with pytest.raises(ShapeError, match="frame is for one frame"):
+        armdyn.inverse_kinematics(arm, wanted, frame=first)
+    far = {first: np.array(wanted[first]), second: np.array(wanted[second])}
+    far[first][:3, 3] += 100
+    assert not armdyn.inverse_kinematics(arm, far, start, restarts=1).success

@@ -205,3 +205,24 @@ def test_bad_tables_are_rejected():
         Arm.from_dh([{"kind": "R", "name": "x"}, {"kind": "R", "name": "x"}])
     with pytest.raises(ModelError, match="base_pose: rotation is not orthogonal"):
         Arm.from_dh(ROWS, base_pose=2 * np.eye(4) - np.diag([0, 0, 0, 1]))
+
+
+def test_rows_fork_and_follow(tmp_path):
+    """Khalil and Kleinfinger: rows name the row that they hang on; two parameters more where a fork needs them."""
+    rows = [
+        {"kind": "R", "name": "waist", "link": "column", "d": 0.5},
+        {"kind": "R", "name": "shoulder", "alpha": "-pi/2", "link": "beam"},
+        {"kind": "R", "name": "elbow", "a": 0.8, "follows": [["crank", 1.0], ["shoulder", -1.0]]},
+        {"kind": "R", "name": "crank", "parent": 1, "alpha": "-pi/2", "link": "crank link"},
+        {"kind": "R", "name": "rod", "parent": "crank link", "a": -0.2, "follows": [["elbow", -1.0]], "offset": 0.1},
+        {"kind": "P", "name": "rail", "parent": 0, "gamma_deg": 90, "b": 0.3, "a": 0.4},
+    ]
+    arm = Arm.from_dh(rows, "modified")
+    assert arm.parents == (-1, 0, 1, 0, 3, -1)
+    assert arm.coordinate_names == ("waist", "shoulder", "crank", "rail")
+    np.testing.assert_array_equal(arm.G[4], [0, 1, -1, 0])
+    assert arm.b[4] == 0.1
+    np.testing.assert_allclose(arm.joints[5].before[:3, 3], (0.0, 0.4, 0.3), atol=1e-15)
+    for wrong in (6, -1, 1.5, True):
+        with pytest.raises(ModelError, match="DH row 6: parent: expected the number of a row before it"):
+            Arm.from_dh([*rows[:5], {**rows[5], "parent": wrong}], "modified")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import TASKS, check_poses
 from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Solution, SolverSettings, larger, solve
+from armdyn.kinematics.several import solve_several
 from armdyn.model.arm import Arm
 from armdyn.presentation import present
 
@@ -72,9 +73,10 @@ class InverseKinematics:
 
 def inverse_kinematics(
     arm: Arm,
-    pose: ArrayLike,
+    pose: ArrayLike | Mapping[str, ArrayLike],
     q0: ArrayLike | None = None,
     *,
+    frame: str | None = None,
     task: str = "pose",
     method: str = "auto",
     swivel: ArrayLike | None = None,
@@ -84,7 +86,7 @@ def inverse_kinematics(
     restarts: int = 100,
     seed: int = 0,
 ) -> InverseKinematics:
-    """Joint positions within the limits that put the tip at `pose`, for one pose or many.
+    """Joint positions within the limits that put the tip, or other frames, at `pose`, for one pose or many.
 
     Arms with a closed form (see `closed_form`) give all their solutions; others are solved by
     Levenberg-Marquardt iteration from several starts. Nothing is raised where a pose cannot be
@@ -93,12 +95,15 @@ def inverse_kinematics(
     Parameters
     ----------
     arm : Arm
-    pose : array_like, shape (..., 4, 4)
+    pose : array_like, shape (..., 4, 4), or mapping
         Desired pose of the tip in base axes. A rotation that is off by rounding (up to 1e-6) is replaced by the
-        nearest true one.
+        nearest true one. Or poses of several frames by their names, such as those of both hands, for tasks "pose" and
+        "position": these are solved by iteration.
     q0 : array_like, shape (..., n), optional
         The nearest of several solutions to q0 is returned, and iteration starts there. Default: the middle
         of the joint ranges, and starts chosen at random.
+    frame : str, optional
+        Name of the frame or link that is put at `pose`; default the tip. Joints that do not move it stay at q0.
     task : {"pose", "position", "position+x", "position+y", "position+z"}
         What of the pose matters: all of it, the position alone, or the position and the direction of one axis of the
         tip, such as that of a cup that is carried (five equations: also for arms of five joints).
@@ -129,6 +134,9 @@ def inverse_kinematics(
     """
     check_choice("inverse_kinematics", "task", task, TASKS, ShapeError)
     settings = _settings(task, tolerance, iterations, restarts, seed)
+    if isinstance(pose, Mapping):
+        return _of_several(arm, pose, q0, settings, {"frame": frame, "swivel": swivel, "objective": objective}, method)
+    arm = arm if frame is None else arm.with_tip(frame)
     poses, q0_rows, batch = _rows(arm, pose, q0)
     form = _choose(arm, task, method, swivel)
     if form is None:
@@ -142,6 +150,30 @@ def inverse_kinematics(
         solutions = None
     reason, shortfall = explain(arm, poses, solution, solutions, settings)
     return _result(arm, form, solution, solutions, reason, shortfall, batch)
+
+
+def _of_several(
+    arm: Arm, poses: Mapping[str, ArrayLike], q0: Any, settings: SolverSettings, others: Mapping[str, Any], method: str
+) -> InverseKinematics:
+    """Solve for several frames at once."""
+    if settings.task not in ("pose", "position") or method == "closed" or not poses:
+        raise ShapeError(
+            "inverse_kinematics: several frames are solved by iteration for task 'pose' or 'position'; give poses by "
+            "the names of frames, and neither another task nor method='closed'"
+        )
+    if idle := [name for name, value in others.items() if value is not None]:
+        raise ShapeError(f"inverse_kinematics: {idle[0]} is for one frame, got poses of {', '.join(map(str, poses))}")
+    rows = {name: check_poses(arm, pose, f"inverse_kinematics: pose of '{name}'") for name, pose in poses.items()}
+    shapes = {name: pose.shape[:-2] for name, pose in rows.items()}
+    start = None if q0 is None else finite_array(q0, (arm.n,), "inverse_kinematics: q0")
+    batch = common_batch("inverse_kinematics", shapes if start is None else {**shapes, "q0": start.shape[:-1]})
+    flat = {name: np.broadcast_to(pose, (*batch, 4, 4)).reshape(-1, 4, 4) for name, pose in rows.items()}
+    first = None if start is None else np.broadcast_to(start, (*batch, arm.n)).reshape(-1, arm.n)
+    solution = solve_several(arm, flat, first, settings)
+    lower, upper = arm.position_limits
+    stopped = ((solution.q <= lower + ON_LIMIT) | (solution.q >= upper - ON_LIMIT)).any(-1)
+    reason = np.where(solution.solved, "", np.where(stopped, "limit", "iterations"))
+    return _result(arm, None, solution, None, reason, np.zeros_like(solution.error), batch)
 
 
 def _by_closed_form(
@@ -267,5 +299,5 @@ def _result(
         within_limits=shaped(solutions.within),
         branches=form.branches if form and solutions.q.shape[1] == len(form.branches) else ("found",),
         method=form.family if form else "numeric",
-        joint_names=arm.joint_names,
+        joint_names=arm.coordinate_names,
     )

@@ -430,6 +430,13 @@ class Arm(Named, Frozen):
         """The same arm with the tip elsewhere: its pose (4, 4) in the last link's frame."""
         return dataclasses.replace(self, tool_pose=check_transform(tool_pose, "with_tool"))
 
+    def with_tip(self, frame: str) -> Arm:
+        """The same arm with the tip at a named frame or link, as which the tip is called then."""
+        index, pose = self.frame(frame)
+        link = None if index == self.n_joints - 1 else self.link_names[index]
+        others = tuple(one for one in self.frames if one.name != frame)
+        return dataclasses.replace(self, tool_pose=pose, tip_link=link, tip_name=frame, frames=others)
+
     def with_payload(
         self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike | None = None, frame: str = "tip"
     ) -> Arm:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ KINDS = {"R": "revolute", "P": "prismatic", "revolute": "revolute", "prismatic":
 ROW_KEYS = (
     "name", "link", "kind", "a", "alpha", "d", "theta", "alpha_deg", "theta_deg",
     "mass", "com", "inertia", "inertial", "limits", "friction", "drive",
+    "parent", "follows", "offset", "gamma", "gamma_deg", "b",
 )  # fmt: skip
 
 # Measured tables break the triangle inequality: link 3 of the PUMA 560 by 9 % of its largest moment. Up to
@@ -53,7 +54,11 @@ def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **op
           called `theta`. What is missing or None is unknown: kinematics works, dynamics tells;
         * `limits`: `(lower, upper)` or a mapping with lower, upper, velocity, effort;
         * `friction`, `drive`: mappings with the fields of `Friction` and `Drive`;
-        * `name` of the joint, `link`: name of the link it carries.
+        * `name` of the joint, `link`: name of the link it carries;
+        * `parent`: number of the row, from 1, or name of the link that the joint hangs on, 0 or "base" for the base;
+          default the row before. Rows that fork may need two parameters more, `gamma` [rad] (or `gamma_deg`) and `b`
+          [m], about and along the parent's z axis, before the others (Khalil and Kleinfinger 1986);
+        * `follows`: pairs of a joint's name and a ratio, with `offset`: see `Joint`.
     **options
         Those of `Arm.from_dh`; None is the default, or what the file says. `convention` is "standard" or "modified";
         `base_pose` and `tool_pose` are the poses of frame 0, and of the tip in the last frame.
@@ -82,7 +87,25 @@ def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **op
     if not isinstance(rows, Sequence):
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
-    return Arm(tuple(joint for joint, _ in built), tuple(link for _, link in built), **options)
+    links = [link for _, link in built]
+    joints = [
+        _on_parent(joint, row.get("parent"), i, links)
+        for i, ((joint, _), row) in enumerate(zip(built, rows, strict=True), start=1)
+    ]
+    return Arm(tuple(joints), tuple(links), **options)
+
+
+def _on_parent(joint: Joint, parent: Any, i: int, links: Sequence[Link]) -> Joint:
+    """The joint of row i on the link of another row."""
+    if parent is None or isinstance(parent, str):
+        return replace(joint, parent=parent)
+    if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent < i:
+        raise ModelError(
+            f"DH row {i}: parent: expected the number of a row before it, 0 for the base, got {quote(parent)}"
+        )
+    if parent == i - 1:
+        return joint
+    return replace(joint, parent=links[parent - 1].name if parent else "base")
 
 
 def reject_unknown(
@@ -134,6 +157,10 @@ def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     T = dh_transform(a, _angle(row, "alpha", where), d, _angle(row, "theta", where), convention)
     # The motion is about or along z and commutes with Rz(theta) Tz(d): one constant transform is enough.
     place: dict[str, Any] = {"after": T} if convention == "standard" else {"before": T}
+    if {"gamma", "gamma_deg", "b"} & row.keys():
+        shift = (0.0, 0.0, number(row.get("b", 0.0), f"{where}: b"))
+        place["before"] = transform(rotation_z(_angle(row, "gamma", where)), shift) @ place.get("before", np.eye(4))
+    place |= {key: row[key] for key in ("follows", "offset") if key in row}
     joint = Joint(
         name=row.get("name", f"joint{i}"),
         kind=KINDS[kind],
