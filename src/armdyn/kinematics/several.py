@@ -12,7 +12,7 @@ from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, LEAST_DAMPI
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import link_frames, named_frame
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import SolverSettings, Solution, sampling_range
+from armdyn.kinematics.numeric import Solution, SolverSettings, sampling_range
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q
 from armdyn.trace.formula import Array, traced
@@ -65,9 +65,9 @@ def _errors(arm: Arm, q: NDArray, poses: Mapping[str, NDArray], task: str) -> _E
     for name, pose in poses.items():
         e = np.asarray(frame_error(arm, q, pose, frame=name))
         J = np.asarray(jacobian(arm, q, frame=name))
-        kept = slice(3) if task == "position" else slice(6)
-        rows.append((scale * e)[:, kept])
-        slopes.append((scale[:, None] * J)[:, kept])
+        rows_used = slice(3) if task == "position" else slice(6)
+        rows.append((scale * e)[:, rows_used])
+        slopes.append((scale[:, None] * J)[:, rows_used])
         angle = np.linalg.norm(e[:, 3:], axis=-1) * (task != "position")
         sizes.append(np.stack([np.linalg.norm(e[:, :3], axis=-1), angle], -1))
     return _Errors(np.concatenate(rows, 1), np.concatenate(slopes, 1), np.max(sizes, axis=0))

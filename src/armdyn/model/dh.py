@@ -88,10 +88,9 @@ def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **op
         raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
     links = [link for _, link in built]
-    joints = [
-        _on_parent(joint, row.get("parent"), i, links)
-        for i, ((joint, _), row) in enumerate(zip(built, rows, strict=True), start=1)
-    ]
+    parents = [dict(row).get("parent") for row in rows]  # type: ignore[arg-type]
+    numbered = enumerate(zip(built, parents, strict=True), start=1)
+    joints = [_on_parent(joint, parent, i, links) for i, ((joint, _), parent) in numbered]
     return Arm(tuple(joints), tuple(links), **options)
 
 

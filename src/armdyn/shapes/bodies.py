@@ -14,7 +14,6 @@ from armdyn.errors import ArmdynError
 from armdyn.kinematics.forward import link_poses
 from armdyn.model.arm import Arm
 from armdyn.model.io import root_tag
-from armdyn.model.mechanism import require_chain
 from armdyn.shapes.capsules import Capsule
 from armdyn.shapes.mjcf import mjcf_shapes
 from armdyn.shapes.obstacles import Box, HalfSpace
@@ -66,18 +65,22 @@ class Bodies:
 
     def pull(self, posed: Posed, on_a: NDArray, on_b: NDArray) -> NDArray:
         """Gradient (N, n) by q of the sum of on_a . a + on_b . b over all capsules: J' f, by sums from the tip."""
-        N, n = len(posed.a), self.arm.n
-        force, moment = np.zeros((N, n + 1, 3)), np.zeros((N, n + 1, 3))
+        arm, N = self.arm, len(posed.a)
+        force, moment = np.zeros((2, N, arm.n_joints + 1, 3))
         turn = np.cross(posed.a, on_a) + np.cross(posed.b, on_b)
         for k, link in enumerate(self.link):
             force[:, link] += on_a[:, k] + on_b[:, k]
             moment[:, link] += turn[:, k]
-        force, moment = (np.cumsum(x[:, :0:-1], axis=1)[:, ::-1] for x in (force, moment))
+        for i in reversed(range(arm.n_joints)):  # of all that a joint carries
+            for x in (force, moment):
+                x[:, arm.parents[i] + 1] += x[:, i + 1]
+        force, moment = force[:, 1:], moment[:, 1:]
         poses = posed.poses[:, 1:]
         axis = np.einsum("nkij,kj->nki", poses[..., :3, :3], self._axes)
         place = np.einsum("nkij,kj->nki", poses[..., :3, :3], self._places) + poses[..., :3, 3]
         turned = np.where(self._turns[:, None], moment - np.cross(place, force), force)
-        return (axis * turned).sum(-1)
+        along = (axis * turned).sum(-1)
+        return along if arm.G is None else along @ arm.G
 
     @cached_property
     def _turns(self) -> NDArray:
@@ -113,8 +116,7 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
     radius : float or ndarray, shape (n + 1,), optional
         Of capsules along the arm's frames, from the base [m]: no shapes are read then.
     """
-    require_chain(arm, "collision shapes")
-    every = frozenset(range(arm.n + 1))
+    every = frozenset(range(arm.n_joints + 1))
     if radius is not None:
         return Bodies(arm, tuple(geometry(arm, radius)), "the arm's frames and the given radius", guessed=every)
     shapes = _collision_shapes(arm)
@@ -185,19 +187,51 @@ def _collision_shapes(arm: Arm) -> _CollisionShapes:
 
 def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsule]:
     """Capsules from joint to joint: along a joint's own axis first, then across, as most arms are built."""
-    ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
-    tubes = [list(_tube(arm, i, ends[i])) for i in range(arm.n + 1)]
-    moving = tubes[min(2, arm.n) :]
-    length = sum(float(np.linalg.norm(tube[-1][1] - tube[0][0])) for tube in moving) or 1.0
-    radii = np.linspace(FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO, arm.n + 1) * length
+    tubes = [[list(_tube(arm, i, end)) for end in ends] for i, ends in enumerate(_ends(arm))]
+    depth = link_depths(arm)
+    length = max(_reach(arm, tubes, i) for i in range(arm.n_joints + 1)) or 1.0
+    shares = np.array(depth) / max(depth)
+    radii = (FIRST_RADIUS_RATIO + (LAST_RADIUS_RATIO - FIRST_RADIUS_RATIO) * shares) * length
     if radius is not None:
-        radii = np.broadcast_to(np.asarray(radius, float), (arm.n + 1,))
-    for i, tube in enumerate(tubes):
+        radii = np.broadcast_to(np.asarray(radius, float), (arm.n_joints + 1,))
+    for i, several in enumerate(tubes):
         name = arm.base_name if i == 0 else arm.links[i - 1].name
-        long = [(a, b) for a, b in tube if np.linalg.norm(b - a) > SHORTEST_PIECE_RATIO * length]
-        if i == arm.n and not long:  # a hand or flange is there, even if the tip is at the last joint
-            long = [(tube[-1][1], tube[-1][1])]
+        pieces = [piece for tube in several for piece in tube]
+        long = [(a, b) for a, b in pieces if np.linalg.norm(b - a) > SHORTEST_PIECE_RATIO * length]
+        if i not in (parent + 1 for parent in arm.parents) and not long:  # a hand or flange, even if it has no length
+            long = [(pieces[-1][1], pieces[-1][1])]
         yield from (Capsule(i, a, b, float(radii[i]), name) for a, b in long)
+
+
+def link_depths(arm: Arm) -> list[int]:
+    """Number of joints before the base and each link."""
+    depth = [0]
+    for parent in arm.parents:
+        depth.append(depth[parent + 1] + 1)
+    return depth
+
+
+def _ends(arm: Arm) -> list[list[NDArray]]:
+    """Where base and links end, in their frames: at the joints that they carry, the tip, or their last frames."""
+    ends: list[list[NDArray]] = [[] for _ in range(arm.n_joints + 1)]
+    for joint, parent in zip(arm.joints, arm.parents, strict=True):
+        ends[parent + 1].append(joint.before[:3, 3])
+    ends[arm.tip_index + 1].append(arm.tool_pose[:3, 3])
+    for i, places in enumerate(ends):
+        if not places:
+            named = [frame.pose[:3, 3] for frame in arm.frames if i and frame.link == arm.link_names[i - 1]]
+            places += named or [inverse(arm.joints[i - 1].after)[:3, 3]]
+    return ends
+
+
+def _reach(arm: Arm, tubes: list[list[list[tuple[NDArray, NDArray]]]], i: int) -> float:
+    """Length of the way from the second link to the end of link i, tube by tube [m]."""
+    way, total = i, 0.0
+    is_flat = max(arm.parents) < 0  # all links are on the base
+    while way > 0 and (is_flat or arm.parents[way - 1] >= 0):
+        total += max(float(np.linalg.norm(tube[-1][1] - tube[0][0])) for tube in tubes[way])
+        way = arm.parents[way - 1] + 1
+    return total
 
 
 def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:

@@ -14,7 +14,7 @@ from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
 from armdyn.model.mjcf.bodies import Bodies as MjcfBodies
 from armdyn.model.mjcf.mount import mounting_plane, planes
-from armdyn.model.mjcf.read import carriers_of, chain_between
+from armdyn.model.mjcf.read import carriers_of, chain_between, held_positions
 from armdyn.model.mjcf.source import compile_mjcf
 from armdyn.model.urdf.inertia import Rider
 from armdyn.model.urdf.tree import Chain
@@ -43,28 +43,29 @@ def mjcf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Mjcf
     would let collide with which does not matter beyond `<exclude>`: a robot knows no masks.
     """
     bodies = MjcfBodies(compile_mjcf(path, shapes=True))
-    chain, _ = chain_between(bodies, base, tip)
-    if sum(step.moves for step in chain.joints) != arm.n:
-        raise ReadError(f"{bodies.where}: has {len(chain.joints)} joints now, the arm {arm.n}; load it again")
+    branches = "refuse" if arm.is_chain or arm.source is None else arm.source.branches
+    chain, _ = chain_between(bodies, base, tip, branches)
+    if not {step.name for step in chain.joints if step.moves} >= set(arm.joint_names):
+        raise ReadError(f"{bodies.where}: has other joints now than arm '{arm.name}'; load it again")
     makings = [*_planes(bodies, chain, arm)]
-    for link, riders in enumerate(_riders(bodies, chain)):
+    for link, riders in enumerate(_riders(bodies, chain, arm)):
         for rider in riders:
             makings += _of_body(bodies, rider, link, arm)
     return MjcfShapes(makings, bodies.source.excluded)
 
 
-def _riders(bodies: MjcfBodies, chain: Chain) -> Iterator[list[Rider]]:
-    """Return the bodies that ride on the base and on each link of a chain."""
-    moving = {step.name for step in chain.joints if step.moves}
+def _riders(bodies: MjcfBodies, chain: Chain, arm: Arm) -> Iterator[list[Rider]]:
+    """Return the bodies that ride on the base and on each link of a chain or tree."""
+    moving, held = set(arm.joint_names), held_positions(arm)
     if any(step.moves for step in bodies.tree.path(bodies.tree.root, chain.base)):
-        yield bodies.riders(chain.base, moving)
+        yield bodies.riders(chain.base, moving, held)
     else:
-        still = bodies.riders(bodies.tree.root, moving)
+        still = bodies.riders(bodies.tree.root, moving, held)
         T = inverse(next(rider.T for rider in still if rider.link == chain.base))
         yield [rider._replace(T=T @ rider.T) for rider in still]
     for step in chain.joints:
-        if step.moves:
-            yield bodies.riders(step.child, moving)
+        if step.name in moving:
+            yield bodies.riders(step.child, moving, held)
 
 
 def _planes(bodies: MjcfBodies, chain: Chain, arm: Arm) -> Iterator[Making]:

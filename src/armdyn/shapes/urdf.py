@@ -65,10 +65,11 @@ def pieces(
     """All elements `tag` of a chain and what rides on it."""
     robot = read_robot(path)
     tree = build_tree(robot, Path(path).name)
-    chain = choose_chain(tree, base, tip)
-    moving = {joint.name for joint in chain.joints if joint.moves}
+    branches = "refuse" if arm.is_chain or arm.source is None else arm.source.branches
+    chain = choose_chain(tree, base, tip, branches)
+    moving = {joint.name for joint in chain.joints if joint.moves} if arm.is_chain else set(arm.joint_names)
     for i, (name, T_arm_urdf) in enumerate(_frames(tree, chain, arm)):
-        for rider in riders(tree, name, moving):
+        for rider in riders(tree, name, moving, {} if arm.source is None else dict(arm.source.hold)):
             where = f"{tree.where}: link '{rider.link}'"
             for element in tree.links[rider.link].findall(tag):
                 try:
@@ -81,6 +82,10 @@ def pieces(
 def _frames(tree: Tree, chain: Chain, arm: Arm) -> Iterator[tuple[str, NDArray]]:
     """The base and every moving link: its name, and the pose of its URDF frame in the arm's link frame."""
     yield chain.base, np.eye(4)
+    if not arm.is_chain:
+        children = {joint.name: joint.child for joint in chain.joints}
+        yield from ((children[joint.name], inverse(joint.after)) for joint in arm.joints)
+        return
     poses = link_poses(arm, np.zeros(arm.n))
     T, i = np.eye(4), 0
     for joint in chain.joints:

@@ -32,8 +32,8 @@ def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
     lower, upper = arm.position_limits
     for i in np.flatnonzero(~((pose >= lower) & (pose <= upper))):
         raise LimitError(
-            f"home: joint {i + 1} '{arm.joint_names[i]}' at {pose[i]:.3g} is outside [{lower[i]:.3g}, {upper[i]:.3g}]; "
-            "positions are in rad or m"
+            f"home: joint {i + 1} '{arm.coordinate_names[i]}' at {pose[i]:.3g} is outside "
+            f"[{lower[i]:.3g}, {upper[i]:.3g}]; positions are in rad or m"
         )
     slack, names = clearance.worst(pose[None])
     if slack < 0:

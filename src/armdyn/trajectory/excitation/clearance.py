@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
-from armdyn.shapes.bodies import Bodies, Posed
+from armdyn.shapes.bodies import Bodies, Posed, link_depths
 from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
 from armdyn.shapes.obstacles import HalfSpace, Obstacle
 from armdyn.trajectory.excitation.between_samples import SlackBounds, grid, refined_least
@@ -74,15 +74,32 @@ class Clearance:
     @cached_property
     def _every(self) -> Columns:
         """Everything but neighbours: capsules of one link, or of links with none between them that has a body."""
-        order = {link: k for k, link in enumerate(sorted({*self.bodies.link.tolist(), *self._base}))}
         link, K = self.bodies.link, len(self.bodies.capsules)
         pairs = [
-            (i, j) for i in range(K) for j in range(K) if self.apart and order[int(link[j])] - order[int(link[i])] >= 2
+            (i, j)
+            for i in range(K)
+            for j in range(K)
+            if self.apart and link[i] < link[j] and not self._are_neighbours(int(link[i]), int(link[j]))
         ]
-        rest = [(k, o) for o in range(len(self._around)) for k in range(K) if link[k] >= 2]
+        rest = [(k, o) for o in range(len(self._around)) for k in range(K) if link_depths(self.arm)[link[k]] >= 2]
         one, two = np.array(pairs, int).reshape(-1, 2).T
         body, obstacle = np.array(rest, int).reshape(-1, 2).T
         return Columns(one, two, body, obstacle)
+
+    def _are_neighbours(self, one: int, two: int) -> bool:
+        """Whether no link with a body is between two, or both are carried by one."""
+        solid = {*self.bodies.link.tolist(), *self._base}
+        above = [self._way_down(link) for link in (one, two)]
+        shared = next(link for link in above[0] if link in above[1])
+        inner = [link for way in above for link in way[1 : way.index(shared)] if link in solid]
+        return not inner
+
+    def _way_down(self, link: int) -> list[int]:
+        """A link and those that carry it, down to the base, which is 0."""
+        way = [link]
+        while way[-1]:
+            way.append(self.arm.parents[way[-1] - 1] + 1)
+        return way
 
     @cached_property
     def _barred(self) -> NDArray:
@@ -288,6 +305,8 @@ class Clearance:
         speeds; a sliding joint adds its own acceleration and, to the turning ones, twice its speed.
         """
         turns = np.array([joint.kind == "revolute" for joint in self.arm.joints])
+        if self.arm.G is not None:  # of all joints, from those of the coordinates
+            speed, acceleration = np.abs(self.arm.G) @ speed, np.abs(self.arm.G) @ acceleration
         turning, sliding = float(speed[turns].sum()), float(speed[~turns].sum())
         largest = self._length * (float(acceleration[turns].sum()) + turning**2)
         return (largest + float(acceleration[~turns].sum()) + 2 * turning * sliding) / 8
@@ -309,7 +328,8 @@ class Clearance:
         t = np.linspace(0.0, motion.duration, max(4, int(200 * motion.duration)) + 1)
         posed = self.bodies.at(motion(t).q)
         heights = np.minimum(posed.a @ up, posed.b @ up) - self.bodies.radius
-        return float(heights[:, self.bodies.link >= 2].min(initial=np.inf))
+        beyond = np.array(link_depths(self.arm))[self.bodies.link] >= 2
+        return float(heights[:, beyond].min(initial=np.inf))
 
 
 def _share(on_a: NDArray, on_b: NDArray, s: NDArray, force: NDArray) -> None:

@@ -63,7 +63,7 @@ def _obstructions(constraint: MotionConstraint, q: NDArray, protection: Protecti
     broken = constraint.slack((q, rest, rest)) < 0
     if isinstance(constraint, TorqueLimits):
         n = broken.shape[1] // 2
-        for k, name in enumerate(constraint.arm.joint_names):
+        for k, name in enumerate(constraint.arm.coordinate_names):
             yield (
                 float((broken[:, k] | broken[:, n + k]).mean()),
                 f"gravity alone needs more than the torque limit of {name} ({constraint.limit[k]:.3g})",
@@ -98,7 +98,7 @@ def too_weak(limits: MotionLimits, constraints: Iterable[MotionConstraint]) -> s
             need = np.abs(joint_torque(each.arm, q, rest, rest)).max(0)
             i = int(np.argmax(need / each.limit))
             if need[i] > each.limit[i]:
-                unit = "N m" if each.arm.joints[i].kind == "revolute" else "N"
-                held = f"{each.limit[i]:.3g} {unit} at joint {i + 1} '{each.arm.joint_names[i]}'"
+                unit = "N m" if each.arm.coordinate_joints[i].kind == "revolute" else "N"
+                held = f"{each.limit[i]:.3g} {unit} at joint {i + 1} '{each.arm.coordinate_names[i]}'"
                 return f"{held} cannot hold the arm up where gravity alone needs up to {need[i]:.3g} {unit}"
     return ""

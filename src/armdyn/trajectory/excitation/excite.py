@@ -16,7 +16,6 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_chain
 from armdyn.names import Named, renamed_keywords
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
@@ -278,14 +277,13 @@ def excite(
     ----------
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
     """
-    require_chain(arm, "excite")
     begin = time.monotonic()
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
         raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")
     limits = MotionLimits.of(
         arm, acceleration=max_acceleration, velocity=protected_velocity(arm, max_velocity, margin), position=position
     )
-    limits.check_room("excite", [joint.kind for joint in arm.joints])
+    limits.check_room("excite", [joint.kind for joint in arm.coordinate_joints])
     _check_numbers(
         duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
         starts=starts, steps=steps, seed=seed, workers=workers,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -95,7 +96,7 @@ class TorqueLimits(Slacks):
         limit = MotionLimits.of(arm, effort=None if torque is True else torque).effort
         absent = np.flatnonzero(~(np.isfinite(limit) & (limit > 0)))
         if len(absent):
-            names = ", ".join(f"joint {i + 1} '{arm.joint_names[i]}'" for i in absent)
+            names = ", ".join(f"joint {i + 1} '{arm.coordinate_names[i]}'" for i in absent)
             raise LimitError(f"torque limits: none, or zero, for {names}; give max_torque as numbers > 0")
         arm.trace_data("theta")  # says what is unknown
         return cls(arm, limit)
@@ -115,9 +116,54 @@ class TorqueLimits(Slacks):
         share = np.abs(joint_torque(self.arm, *states)) / self.limit
         i = int(share.max(0).argmax())
         return (
-            f"the torque limit of joint {i + 1} '{self.arm.joint_names[i]}' by {share[:, i].max() - 1:.1%} (present "
-            f"model, {self.limit[i]:.3g})"
+            f"the torque limit of joint {i + 1} '{self.arm.coordinate_names[i]}' by {share[:, i].max() - 1:.1%} "
+            f"(present model, {self.limit[i]:.3g})"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class FollowerLimits(Slacks):
+    """Positions and speeds of joints that follow others within their limits: linear in those of the coordinates."""
+
+    arm: Arm
+    margin: float = 0.0  # part of the speeds that is left free
+    name: str = "followers"
+
+    @cached_property
+    def rows(self) -> NDArray:
+        """Numbers of the joints that follow others and have some limit."""
+        limits = [(joint.limits.lower, joint.limits.upper, joint.limits.velocity) for joint in self.arm.joints]
+        follows = np.array([bool(joint.follows) for joint in self.arm.joints])
+        return np.flatnonzero(follows & np.isfinite(limits).any(axis=1))
+
+    @cached_property
+    def _limits(self) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+        """Rows of G and b, half ranges with centres in b, and speeds; a range without end is one of a million turns."""
+        joints = [self.arm.joints[i].limits for i in self.rows]
+        lower, upper = (np.clip([getattr(x, side) for x in joints], -1e6, 1e6) for side in ("lower", "upper"))
+        speed = (1 - self.margin) * np.array([x.velocity for x in joints])
+        assert self.arm.G is not None
+        assert self.arm.b is not None
+        half = np.maximum((upper - lower) / 2, 1e-9)
+        return self.arm.G[self.rows], self.arm.b[self.rows] - (upper + lower) / 2, half, speed
+
+    def slack(self, states: States, smooth: bool = False) -> NDArray:
+        """1 -+ position / half range, and 1 -+ speed / limit (N, 4 k)."""
+        G, centre, half, speed = self._limits
+        place, rate = (states[0] @ G.T + centre) / half, states[1] @ G.T / speed
+        return np.hstack([1 - place, 1 + place, 1 - rate, 1 + rate])
+
+    def pull(self, states: States, weights: NDArray) -> Pull:
+        """Through G."""
+        G, _, half, speed = self._limits
+        high, low, forth, back = np.split(weights, 4, axis=1)
+        return Pull((low - high) / half @ G, (back - forth) / speed @ G)
+
+    def describe(self, states: States) -> str:
+        """The joint that leaves its range most."""
+        short = self.slack(states).min(axis=0).reshape(4, -1).min(axis=0)
+        k = int(short.argmin())
+        return f"the limits of joint '{self.arm.joints[self.rows[k]].name}', which follows others, by {-short[k]:.1%}"
 
 
 @dataclass(frozen=True, eq=False)

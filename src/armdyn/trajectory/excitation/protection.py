@@ -31,7 +31,7 @@ from armdyn.trajectory.excitation.guarantees import (
     Guarantee,
     LeftOut,
 )
-from armdyn.trajectory.excitation.motion_constraints import MotionConstraint, TipBox, TorqueLimits
+from armdyn.trajectory.excitation.motion_constraints import FollowerLimits, MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
 from armdyn.trajectory.protocol import Trajectory
 
@@ -63,7 +63,7 @@ class Protection:
         for each in self.constraints:
             if isinstance(each, TorqueLimits):
                 finite, free = np.isfinite(each.limit), each.least(motion, limits)
-                joints = tuple(name for name, known in zip(each.arm.joint_names, finite, strict=True) if known)
+                joints = tuple(name for name, known in zip(each.arm.coordinate_names, finite, strict=True) if known)
                 return Guarantee(
                     "torque", joints=joints, limit=_floats(each.limit[finite]), rate=STATE_RATE_HZ, min_distance=free,
                     holds=free >= 0, left_out=left_out, basis=self.torque_basis,
@@ -142,7 +142,7 @@ def protect(
 ) -> Protection:
     """The conditions that `excite` keeps besides the joints' own limits; see there."""
     torque, basis, lost = _torque(arm, max_torque, margin)
-    radii = None if radius is None else row_of(radius, arm.n + 1, "radius", LimitError, sign=">=", finite=True)
+    radii = None if radius is None else row_of(radius, arm.n_joints + 1, "radius", LimitError, sign=">=", finite=True)
     bodies = bodies_of(arm, radii)
     plane = None if floor is False else mounting_plane(arm, None if floor is True else floor)
     clearance = Clearance(bodies, (*((plane,) if plane else ()), *obstacles), self_collision)
@@ -152,6 +152,8 @@ def protect(
     if not obstacles:
         left_out["obstacle"] = (LeftOut("absent"),)
     constraints: list[MotionConstraint] = [*torque, *([TipBox.of(arm, tip_box)] if tip_box is not None else [])]
+    if arm.G is not None and (followers := FollowerLimits(arm, margin)).rows.size:
+        constraints.append(followers)
     if len(clearance.columns.one) + len(clearance.columns.body):
         constraints.append(clearance)
     return Protection(tuple(constraints), clearance, plane, left_out, basis)
@@ -171,7 +173,7 @@ def _apart_left_out(clearance: Clearance) -> tuple[LeftOut, ...]:
 
 def protected_velocity(arm: Arm, velocity: ArrayLike | None, margin: float) -> NDArray:
     """Speeds (n,): a margin below the arm's own limits, and no more than those given."""
-    reduced = np.array([joint.limits.velocity for joint in arm.joints]) * (1 - margin)
+    reduced = np.array([joint.limits.velocity for joint in arm.coordinate_joints]) * (1 - margin)
     return np.asarray(np.minimum(reduced, MotionLimits.of(arm, velocity=velocity).velocity))
 
 
@@ -188,7 +190,7 @@ def _torque(
         limit, basis = np.where(effort > 0, effort * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
     else:
         limit, basis = TorqueLimits.of(arm, max_torque).limit, "as given"
-    absent = tuple(arm.joint_names[i] for i in np.flatnonzero(~np.isfinite(limit)))
+    absent = tuple(arm.coordinate_names[i] for i in np.flatnonzero(~np.isfinite(limit)))
     if len(absent) == arm.n:
         return [], "", (LeftOut("absent"),)
     try:

@@ -134,7 +134,7 @@ def _own_parameters(base: BaseParameters) -> NDArray:
     """The arm's own parameters (c,) in the order of `Quality.names`; NaN where it does not know them."""
     arm = base.source
     inertial = base.project(arm.theta) if np.isfinite(arm.theta).all() else np.full(base.count, np.nan)
-    friction = [[getattr(joint.friction, name) for joint in arm.joints] for name in ("viscous", "coulomb")]
+    friction = [[getattr(joint.friction, name) for joint in arm.coordinate_joints] for name in ("viscous", "coulomb")]
     return np.concatenate([inertial, *friction])
 
 

@@ -11,7 +11,7 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.base.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.regressors.joint_columns import joint_parameter_names
 from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.dynamics.shafts import at_shafts, joint_torques
+from armdyn.dynamics.shafts import at_drives, drive_torques
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd
 from armdyn.trace.formula import Array, Symbol, ca, traced
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -30,8 +30,8 @@ def labels_of(base: BaseParameters) -> tuple[str, ...]:
 
 def _columns(base: BaseParameters, q: Symbol, qd: Symbol, qdd: Symbol, gravity: Symbol) -> Symbol:
     inertial = base_regressor(base, q, qd, qdd, gravity=gravity)
-    arm, speed = base.source, at_shafts(base.source, qd)
-    rubbing = (joint_torques(arm, ca.diag(column)) for column in (speed, ca.tanh(speed / ROUNDED_SPEED)))
+    arm, speed = base.source, at_drives(base.source, qd)
+    rubbing = (drive_torques(arm, ca.diag(column)) for column in (speed, ca.tanh(speed / ROUNDED_SPEED)))
     return ca.horzcat(inertial, *rubbing)
 
 
