@@ -25,7 +25,7 @@ def frame_error(arm: Arm, q: Q, pose: Pose, frame: str | None = None) -> Array:
 
 
 class _Errors(NamedTuple):
-    """Of all frames, one above the other."""
+    """Errors of all frames, one above the other."""
 
     e: NDArray  # (N, 6 f) scaled so that its square is the cost
     J: NDArray  # (N, 6 f, n) scaled the same

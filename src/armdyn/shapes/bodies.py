@@ -212,7 +212,7 @@ def link_depths(arm: Arm) -> list[int]:
 
 
 def _ends(arm: Arm) -> list[list[NDArray]]:
-    """Where base and links end, in their frames: at the joints that they carry, the tip, or their last frames."""
+    """Places at which base and links end, in their frames: joints that they carry, the tip, or their last frames."""
     ends: list[list[NDArray]] = [[] for _ in range(arm.n_joints + 1)]
     for joint, parent in zip(arm.joints, arm.parents, strict=True):
         ends[parent + 1].append(joint.before[:3, 3])
