@@ -37,7 +37,7 @@ def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) ->
 def moved_joints(tracks: Iterable[Track], arm: Arm) -> tuple[int, ...]:
     """Joints that did not stand still, beside the widest motion of their kind."""
     q = np.concatenate([track.q for track in tracks])
-    span, turns = np.ptp(q, axis=0), np.array([joint.kind == "revolute" for joint in arm.joints])
+    span, turns = np.ptp(q, axis=0), np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     widest = np.array([span[turns == kind].max() for kind in turns])
     return tuple(np.flatnonzero(span >= SMALL_SHARE * widest).tolist())
 
@@ -50,7 +50,7 @@ def wide_motion(tracks: Iterable[Track], arm: Arm, joints: Iterable[int] | None 
     wide = tuple(range(arm.n)) if joints is None else tuple(joints)
     along = novel_motion(tracks, wide)
     lower, upper = arm.position_limits
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     span, top = np.maximum(np.ptp(along.q, axis=0), 1e-9), np.maximum(np.abs(along.qd).max(axis=0), 1e-9)
     room = np.where(np.isfinite(upper - lower), upper - lower, np.where(turns, 2 * np.pi, span))
     further = np.where(np.isin(np.arange(arm.n), wide), np.maximum(RANGE_SHARE * room / span, 1.0), 1.0)
