@@ -88,6 +88,26 @@ def test_collision_shapes_of_a_urdf_are_enclosed(urdf):
     assert beyond(mesh, np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.05, 0], [0, 0, 0.05]])).max() < 1e-9
 
 
+def test_shapes_of_a_xacro_are_those_of_the_urdf_that_it_writes(urdf, tmp_path):
+    """Its meshes lie in a package that was named; the radius of a link is an argument."""
+    pytest.importorskip("xacrodoc")
+    package = tmp_path / "elsewhere" / "hand"
+    package.mkdir(parents=True)
+    (package / "part.stl").write_text(TETRAHEDRON)
+    (package / "package.xml").write_text("<package><name>hand</name></package>")
+    text = URDF.format(mesh="package://hand/part.stl").replace('radius="0.05"', 'radius="$(arg thick)"')
+    head = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:arg name="thick" default="0.5"/>'
+    path = tmp_path / "arms" / "r.urdf.xacro"
+    path.parent.mkdir()
+    path.write_text(text.replace('<robot name="r">', head))
+    got = bodies_of(armdyn.load(path, args={"thick": 0.05}, packages=[package.parent]))
+    expected = bodies_of(armdyn.load(urdf))
+    assert got.notes == expected.notes
+    for one, other in zip(got.capsules, expected.capsules, strict=True):
+        assert (one.link, one.name, one.radius) == (other.link, other.name, other.radius)
+        assert np.array_equal([one.a, one.b], [other.a, other.b])
+
+
 def test_shapes_that_cannot_be_read_are_told_and_replaced(urdf):
     urdf.write_text(URDF.format(mesh="absent.stl"))
     arm = armdyn.load(urdf, tip="three")

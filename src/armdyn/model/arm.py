@@ -88,6 +88,7 @@ class Source(NamedTuple):
     options: tuple[str, ...] = ()  # with which commands read the file as this arm was read
     branches: str = "lump"
     hold: tuple[tuple[str, float], ...] = ()  # positions of joints off the chain
+    expanded: bytes | None = None  # the URDF that a xacro wrote
 
 
 class Physical(NamedTuple):

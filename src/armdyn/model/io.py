@@ -71,7 +71,8 @@ def load(
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
     options = [word for name, value in (args or {}).items() for word in ("--xacro-arg", f"{name}:={value}")]
     options += [word for folder in packages or () for word in ("--package-path", str(folder))]
-    source = Source(Path(path).absolute(), base, tip, tuple(options), branches, tuple((hold or {}).items()))
+    asked = (branches, tuple((hold or {}).items()), chain.get("text"))
+    source = Source(Path(path).absolute(), base, tip, tuple(options), *asked)
     arm = replace(_read(Path(path), chain, hold), source=source)
     if snap is not None:
         from armdyn.model.snap import snap_frames

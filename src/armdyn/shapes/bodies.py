@@ -155,7 +155,7 @@ class _CollisionShapes(NamedTuple):
 
 def _collision_shapes(arm: Arm) -> _CollisionShapes:
     shapes = _CollisionShapes("", [], [], [], set())
-    if arm.source is None or arm.source.path.suffix.lower() not in (".urdf", ".xml"):
+    if arm.source is None or arm.source.path.suffix.lower() not in (".urdf", ".xacro", ".xml"):
         return shapes
     path, base, tip = arm.source.path, arm.source.base, arm.source.tip
     torn: set[int] = set()
@@ -165,7 +165,7 @@ def _collision_shapes(arm: Arm) -> _CollisionShapes:
             shapes = shapes._replace(format="MJCF", excluded=excluded)
         else:
             shapes = shapes._replace(format="URDF")
-            makings = list(urdf_shapes(path, arm, base, tip))
+            makings = list(urdf_shapes(arm.source, arm))
     except ArmdynError as error:  # the file is gone, or has become another
         return shapes._replace(notes=[str(error)])
     for making in makings:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_bytes
 from armdyn.kinematics.forward import link_poses
-from armdyn.model.arm import Arm
+from armdyn.model.arm import Arm, Source
 from armdyn.model.urdf.inertia import riders
 from armdyn.model.urdf.tree import Chain, Tree, build_tree, choose_chain
-from armdyn.model.urdf.xml import number, numbers, origin, read_robot
+from armdyn.model.urdf.xml import number, numbers, origin, parse_robot, read_robot
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
 from armdyn.shapes.obstacles import Box, HalfSpace
 from armdyn.shapes.solids import UNIT_BOX_CORNERS, prism
@@ -60,10 +60,10 @@ class Unreadable(NamedTuple):
 
 
 def pieces(
-    path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None, tag: str
+    path: str | os.PathLike[str], arm: Arm, base: str | None, tip: str | None, tag: str, text: bytes | None = None
 ) -> Iterator[ShapePiece | Unreadable]:
-    """All elements `tag` of a chain and what rides on it."""
-    robot = read_robot(path)
+    """All elements `tag` of a chain and what rides on it; `text` stands for the contents of a file that is a xacro."""
+    robot = read_robot(path) if text is None else parse_robot(text, Path(path).name)
     tree = build_tree(robot, Path(path).name)
     branches = "refuse" if arm.is_chain or arm.source is None else arm.source.branches
     chain = choose_chain(tree, base, tip, branches)
@@ -105,20 +105,20 @@ def _body(element: Element, tag: str, where: str) -> Element:
     return body
 
 
-def urdf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Iterator[Making]:
+def urdf_shapes(source: Source, arm: Arm) -> Iterator[Making]:
     """Return the shapes of the `<collision>` elements of a chain and of what rides on it; boxes of the base as they
     are.
     """
-    for piece in pieces(path, arm, base, tip, "collision"):
+    for piece in pieces(source.path, arm, source.base, source.tip, "collision", source.expanded):
         if isinstance(piece, Unreadable):
             yield Making(piece.link, piece.fail)
         elif piece.link == 0 and piece.body.tag == "box":
             yield Making(piece.link, partial(fixed_box, piece, arm))
         else:
-            yield Making(piece.link, partial(capsule, piece, path))
+            yield Making(piece.link, partial(capsule, piece, source))
 
 
-def capsule(piece: ShapePiece, path: Path) -> Capsule:
+def capsule(piece: ShapePiece, source: Source) -> Capsule:
     """The capsule that holds a piece: of a mesh, its convex hull."""
     body, where = piece.body, piece.where
     if body.tag == "sphere":
@@ -129,7 +129,7 @@ def capsule(piece: ShapePiece, path: Path) -> Capsule:
     elif body.tag == "cylinder":
         points = prism(_positive(body, "radius", where), _positive(body, "length", where))
     else:
-        vertices, _ = read_mesh(mesh_file(body.get("filename") or "", path, where), where)
+        vertices, _ = read_mesh(mesh_file(body.get("filename") or "", source.path, where), where)
         points = vertices * numbers(body, "scale", 3, where, "1 1 1")
     return enclosing_capsule(points @ piece.T[:3, :3].T + piece.T[:3, 3], piece.link, piece.name)
 
