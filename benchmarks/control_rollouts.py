@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 from numpy.typing import NDArray
+from scipy.linalg import expm
 
 import armdyn
 from armdyn import ComputedTorque, Drive, Friction, Plant, control, simulate
@@ -108,6 +109,9 @@ class Peer:
         """One of the four, at rest at its reference, with the posture."""
         p = {k: np.asarray(x)[:3] if np.ndim(x) == 1 else x for k, x in law.params.items()}
         posture, singular, one = np.asarray(law.posture), float(law.singular) * np.eye(3), np.eye(3)
+        if name == "admittance":  # x, its rate and the force over the mass, after a period
+            pairs = zip(p["give_stiffness"] / p["mass"], p["give_damping"] / p["mass"], strict=True)
+            held = expm(DT * np.array([[[0, 1, 0], [-k, -d, 1], [0, 0, 0]] for k, d in pairs]))
 
         def fresh() -> Step:
             memory = {"integral": np.zeros(3), "x": np.zeros(3), "v": np.zeros(3)}
@@ -118,9 +122,9 @@ class Peer:
                     return heavy @ ((spring + push) / p["mass"] - bias) - f
                 if name == "admittance":
                     x, rate = memory["x"], memory["v"]
-                    pressed = push - p["give_stiffness"] * x
-                    later = (rate + DT * pressed / p["mass"]) / (1 + DT * p["give_damping"] / p["mass"])
-                    memory["x"], memory["v"] = x + DT * later, later
+                    state = np.column_stack([x, rate, push / p["mass"]])
+                    memory["x"], later, _ = np.einsum("kij,kj->ik", held, state)
+                    memory["v"] = later
                     give = p["stiffness"] * x + p["tip_damping"] * rate + (later - rate) / DT
                     return heavy @ (spring + give - bias)
                 memory["integral"] = memory["integral"] + DT * push
