@@ -28,7 +28,9 @@ PAGES = {
 def photograph(page: Path, size: tuple[int, int], picture: Path) -> None:
     """The first screen of a page."""
     with sync_playwright() as engine:
-        browser = engine.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        browser = engine.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-background-networking"]
+        )
         tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
         tab.goto(page.as_uri())
         Image.open(io.BytesIO(tab.screenshot())).convert("RGB").quantize(256).save(picture, optimize=True)

@@ -168,7 +168,7 @@ def test_unseen_markers_and_missing_rows_are_left_out(arm: Arm, truth: Truth, po
 
 
 BAD = {
-    "two poses": (lambda p: p.select([0, 1]), "2 poses do not determine base and tool; measure at least 4"),
+    "two poses": (lambda p: p.select([0, 1]), "2 poses cannot determine base and tool; measure at least 4"),
     "no motion": (lambda p: dataclasses.replace(p, q=0 * p.q), "no joint moves; measure"),
     "another arm": (lambda p: dataclasses.replace(p, q=p.q[:, ::-1].copy() ** 2), "do not fit arm|for "),
     "other count": (lambda p: dataclasses.replace(p, q=p.q[:, :5]), "the poses have 5 joints, but arm 'puma560' has 6"),
