@@ -74,7 +74,7 @@ def least_squares(arm: armdyn.Arm, samples: int) -> None:
         np.linalg.solve(sums.A, sums.b)
 
     model = to_pinocchio(arm)
-    data, kept = model.createData(), list(base.kept)
+    data, kept = model.createData(), list(base.columns)
 
     def theirs() -> None:
         Y = np.stack([pin.computeJointTorqueRegressor(model, data, *s) for s in zip(q, qd, qdd, strict=True)])

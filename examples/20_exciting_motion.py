@@ -6,7 +6,9 @@ arm = armdyn.arms.panda()
 design = armdyn.excite(arm, 10.0, max_acceleration=8.0, time_budget=5)
 print(f"condition number {design.condition:.1f} of {design.base.count} + {2 * arm.n} columns")
 
-print(*(f"holds: {line}" for line in design.kept), *(f"not checked: {line}" for line in design.unchecked), sep="\n")
+print(
+    *(f"holds: {line}" for line in design.constraints), *(f"not checked: {line}" for line in design.unchecked), sep="\n"
+)
 print(design.lowest)
 
 quality = armdyn.predict_quality(design, noise=0.5)

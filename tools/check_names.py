@@ -26,12 +26,10 @@ OPTION = re.compile(r"(^| )--[a-z]{3,}")
 WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
 
 PENDING = {
-    "name": "dynamics model identification",
-    "docstring": "dynamics model calibration identification",
+    "name": "identification",
+    "docstring": "identification",
     "option": "trajectory identification model study studio .",
-    "class": """
-        Belief Bodies Chain Data Estimate Finding Gains Motion Poses Reach Rule Source
-        System""",
+    "class": "Belief Data Estimate Motion System",
 }
 
 

@@ -13,7 +13,7 @@ ARROW_SHARE = 0.08  # length of the typical arrow, over the size of the cloud of
 
 
 class ResidualArrows(NamedTuple):
-    """From measured points to where arrows end, in the instrument's frame."""
+    """Arrows from measured points along their residuals, in the instrument's frame."""
 
     places: NDArray  # (N, 3) measured [m]
     shifts: NDArray  # (N, 3) measured less predicted [m]

@@ -127,7 +127,7 @@ def _independent_share(
 def _with_turn_length(
     unknowns: CalibrationUnknowns, state: CalibrationState, weights: NDArray, noise: float
 ) -> CalibrationUnknowns:
-    """Where frames are measured: weigh turns against shifts as their residuals are."""
+    """Weigh turns against shifts as their residuals are, where frames are measured."""
     if unknowns.poses.n_markers:
         return unknowns
     squares = np.sum(weights[:, None] * unknowns.residuals(state) ** 2, axis=0)

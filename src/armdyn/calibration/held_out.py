@@ -19,7 +19,7 @@ NOISE_LIMITED_GAIN = 0.2  # share of the error of base and tool that a fitted mo
 
 
 class CalibrationVerdict(str, Enum):  # noqa: UP042 (Python 3.10 has no StrEnum)
-    """What to write: the whole model, the zeros, or nothing but base and tool."""
+    """Part of the result to write: the whole model, the zeros, or nothing but base and tool."""
 
     CALIBRATED = "calibrated"
     OFFSETS = "offsets suffice"
@@ -108,7 +108,7 @@ def summary(distances: NDArray) -> PoseErrors:
 
 
 def judge(errors: HeldOut) -> CalibrationVerdict:
-    """What held-out errors allow to be written."""
+    """Return what held-out errors allow to be written."""
     if errors.offsets is None:
         return CalibrationVerdict.BASE_AND_TOOL
     if errors.gain <= NOISE_LIMITED_GAIN:

@@ -82,7 +82,7 @@ class Calibration(Reported, Frozen):
 
     @cached_property
     def deflection(self) -> NDArray:
-        """How the joints yield under gravity (n, 4 n); see `calibrated_kinematics`."""
+        """Compliance of the joints under gravity (n, 4 n); see `calibrated_kinematics`."""
         return read_only(self.fit.unknowns.functions.matrix(self.fit.state.gravity, self.nominal.n))
 
     @cached_property
@@ -169,7 +169,7 @@ class Calibration(Reported, Frozen):
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What to know of the poses: rows left out, joints that do not move, markers on one line."""
+        """Notes on the poses: rows left out, joints that do not move, markers on one line."""
         notes = list(self.poses.notes)
         still = [
             name
@@ -205,7 +205,7 @@ class Calibration(Reported, Frozen):
 
     @cached_property
     def verdict(self) -> CalibrationVerdict:
-        """What the held-out errors allow to be written."""
+        """Verdict of the held-out errors on what may be written."""
         return judge(self.held_out)
 
     @cached_property

@@ -16,7 +16,7 @@ FLAT_SHARE = 0.03  # thickness over length of a cloud of points from which on it
 
 
 class Start(NamedTuple):
-    """Where the arm's base is in the instrument's frame, and the measured points in the tip's."""
+    """Place of the arm's base in the instrument's frame, and the measured points in the tip's."""
 
     base: NDArray  # (4, 4)
     markers: NDArray  # (M, 3); of poses the origin and a point on each axis

@@ -98,7 +98,7 @@ NO_WAVES = Waves()
 
 @dataclass(frozen=True, eq=False)
 class CalibrationUnknowns:
-    """Which numbers are free: base and tool always (unless given), then entries of geometry and gravity, and waves."""
+    """Numbers that are free: base and tool always (unless given), then entries of geometry and gravity, and waves."""
 
     arm: Arm
     poses: Poses
@@ -263,7 +263,7 @@ def _turn(vector: NDArray) -> NDArray:
 
 
 def free_entries(arm: Arm, geometry: bool | str) -> NDArray:
-    """Which entries (n, 6) of geometry are fitted: all, the joints' zeros, or none."""
+    """Return which entries (n, 6) of geometry are fitted: all, the joints' zeros, or none."""
     free = np.full((arm.n, 6), geometry is True)
     if geometry == "offsets":
         free[np.arange(arm.n), zero_columns(arm)] = True

@@ -274,12 +274,12 @@ class Row(NamedTuple):
 
 def rows_of(arm: Arm, q: Symbol, constraint: Constraint) -> list[Row]:
     """Return the conditions at joint positions q."""
-    frames, found = link_frames(arm, q), []
+    frames, rows = link_frames(arm, q), []
     for condition in constraint:
         R, p = named_frame(arm, frames, condition.frame)
         if condition.relative_to is None:
             slope = condition.slope(R, p)
-            found.append(Row(condition.residual(R, p), {condition.frame: ca.vertcat(*slope).T}))
+            rows.append(Row(condition.residual(R, p), {condition.frame: ca.vertcat(*slope).T}))
             continue
         R_B, p_B = named_frame(arm, frames, condition.relative_to)
         R_rel, gap = ca.mtimes(R_B.T, R), p - p_B
@@ -289,8 +289,8 @@ def rows_of(arm: Arm, q: Symbol, constraint: Constraint) -> list[Row]:
         # d/dt R_B'(p - p_B) = R_B'(v - v_B - w_B x gap), and the relative turn is w - w_B.
         other = ca.vertcat(-linear, -angular - ca.cross(gap, linear))
         slopes = {condition.frame: ca.vertcat(linear, angular).T, condition.relative_to: other.T}
-        found.append(Row(condition.residual(R_rel, p_rel), slopes))
-    return found
+        rows.append(Row(condition.residual(R_rel, p_rel), slopes))
+    return rows
 
 
 def jacobian_of(arm: Arm, q: Symbol, constraint: Constraint) -> Symbol:

@@ -43,7 +43,7 @@ def shaft_torques(arm: Arm, tau: Any) -> Any:
 
 
 def measured_shafts(arm: Arm, tau: NDArray) -> NDArray:
-    """Which drives' shafts (n,) have torques, where those (N, n) of some coordinates are NaN throughout."""
+    """Return which drives' shafts (n,) have torques, where those (N, n) of some coordinates are NaN throughout."""
     missing = np.isnan(tau).all(axis=0)
     return ~missing if arm.coupling is None else ~(missing @ (_inverse(arm) != 0))
 

@@ -332,7 +332,9 @@ class Arm(Named, Frozen):
 
     @cached_property
     def deflection(self) -> NDArray:
-        """How the joints of a chain yield under gravity (n, 4 n): rows of their drives, zero where these have none."""
+        """Compliance of the joints of a chain under gravity (n, 4 n): rows of their drives, zero where these have
+        none.
+        """
         matrix = np.zeros((self.n, 4 * self.n))
         for i, joint in enumerate(self.joints):
             row = joint.drive.deflection
@@ -348,8 +350,8 @@ class Arm(Named, Frozen):
     @cached_property
     def is_physical(self) -> Physical:
         """Whether every link is physically consistent, and if not, which is not and why."""
-        found = {link.name: link.inertia.problems() for link in self.links}
-        return Physical({name: "; ".join(why) for name, why in found.items() if why})
+        problems = {link.name: link.inertia.problems() for link in self.links}
+        return Physical({name: "; ".join(why) for name, why in problems.items() if why})
 
     @cached_property
     def segments(self) -> tuple[Segment, ...]:
@@ -550,7 +552,7 @@ class Arm(Named, Frozen):
 
     @cached_property
     def trace_key(self) -> str:
-        """What kernels are keyed by: geometry and, of the joints, what is built into the formulas."""
+        """Key of its kernels: geometry and, of the joints, what is built into the formulas."""
         key = self.geometry_fingerprint
         if self._harmonics:
             key += f" {self._harmonics} harmonics"
@@ -656,10 +658,10 @@ def _check_plane(plane: Any, where: str) -> tuple[float, ...]:
 
 def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
     """The items as a tuple, each of them a `kind`."""
-    found = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
-    if found is None or not all(isinstance(item, kind) for item in found):
+    values = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
+    if values is None or not all(isinstance(item, kind) for item in values):
         raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {quote(items)}")
-    return found
+    return values
 
 
 def _reject_doubles(names: Sequence[str], what: str) -> None:

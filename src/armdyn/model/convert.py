@@ -25,7 +25,7 @@ HELD_FIELDS = {
 
 
 def not_held(arm: Arm, suffix: str) -> list[str]:
-    """What a file with this ending cannot hold of `arm`, a line each; nothing for TOML, which holds all."""
+    """Return what a file with this ending cannot hold of `arm`, a line each; nothing for TOML, which holds all."""
     suffix = suffix.lower()
     if suffix not in HELD_FIELDS:
         return []

@@ -22,7 +22,7 @@ NO_COUPLING = "none"
 def couple_drives(arm: Arm, coupling: Any) -> Arm:
     """The arm with coupled drives; see `Arm.with_coupling`."""
     C = _matrix(arm, coupling)
-    rows = [tuple(row) if np.any(row != own) else () for row, own in zip(C.tolist(), np.eye(arm.n), strict=True)]
+    rows = [tuple(row) if np.any(row != unit) else () for row, unit in zip(C.tolist(), np.eye(arm.n), strict=True)]
     by_name = dict(zip(arm.coordinate_names, rows, strict=True))
     return arm.with_joints(
         dataclasses.replace(j, drive=dataclasses.replace(j.drive, coupling=by_name.get(j.name, ()))) for j in arm.joints

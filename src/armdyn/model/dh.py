@@ -133,12 +133,12 @@ def number(value: Any, what: str) -> float:
     try:
         if isinstance(value, bool) or np.ndim(value) != 0:
             raise TypeError
-        found = float(value)
+        result = float(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise ModelError(f"{what}: expected a number, got {quote(value)}") from None
-    if not np.isfinite(found):
-        raise ModelError(f"{what}: expected a finite number, got {found}")
-    return found
+    if not np.isfinite(result):
+        raise ModelError(f"{what}: expected a finite number, got {result}")
+    return result
 
 
 _PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
@@ -206,7 +206,7 @@ def _is_vector(value: Any) -> bool:
 
 
 def _body_about_centre(row: Mapping[str, Any]) -> Inertia:
-    """From mass, com and tensor about it; a massless body needs neither of the other two."""
+    """Build a body from mass, com and tensor about it; a massless body needs neither of the other two."""
     mass = row.get("mass")
     if mass is None:
         return Inertia.unknown()

@@ -123,8 +123,8 @@ def _row(cells: Mapping[str, str], where: str) -> dict[str, Any]:
     values = {key: number(x, f"{where}, column {key}") for key, x in cells.items() if x and key not in TEXT}
     row |= {key: values[key] for key in NUMBERS if key in values}
     for part, names in PARTS.items():
-        if found := {name: values[name] for name in names if name in values}:
-            row[part] = found
+        if cells_of_part := {name: values[name] for name in names if name in values}:
+            row[part] = cells_of_part
     if com := _all_or_none(values, COM, where):
         row["com"] = com
     if tensor := _all_or_none(values, TENSOR, where):
@@ -133,10 +133,10 @@ def _row(cells: Mapping[str, str], where: str) -> dict[str, Any]:
 
 
 def _all_or_none(values: Mapping[str, float], names: Sequence[str], where: str) -> list[float]:
-    found = [values[name] for name in names if name in values]
-    if found and len(found) < len(names):
+    present = [values[name] for name in names if name in values]
+    if present and len(present) < len(names):
         raise ModelError(f"{where}: expected numbers in all of the columns {', '.join(names)} or in none")
-    return found
+    return present
 
 
 def table_text(arm: Arm, convention: str = "standard") -> str:

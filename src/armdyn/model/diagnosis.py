@@ -18,7 +18,7 @@ FASTEST_TURN = 50.0  # rad/s
 STRONGEST_GRAVITY = 30.0  # m/s²
 
 
-class Finding(NamedTuple):
+class ArmFinding(NamedTuple):
     """One thing worth knowing: its topic, the joints or links it concerns, and what it is."""
 
     topic: str  # "missing", "impossible", "invented", "units" or "limits"
@@ -29,14 +29,14 @@ class Finding(NamedTuple):
         return f"{self.where}: {self.text}"
 
 
-def diagnose(arm: Arm) -> list[Finding]:
+def diagnose(arm: Arm) -> list[ArmFinding]:
     """Problems of an arm's description, the worst first; empty for an arm that is described in full.
 
     Nothing here is an error: a teaching arm has no rotors, and a sphere may be a sphere.
     """
     checks = (_missing_inertia, _impossible, _body_units, _motion_units, _find_invented, _limits, _missing_drives)
     rows = [row for check in checks for row in check(arm)]
-    return [Finding(topic, _where(suspects, arm.n), text) for topic, suspects, text in rows if suspects]
+    return [ArmFinding(topic, _where(suspects, arm.n), text) for topic, suspects, text in rows if suspects]
 
 
 # A topic, the links or joints it concerns (or what else, in words), and what it is; nothing where there are none.
@@ -97,7 +97,7 @@ def _motion_units(arm: Arm) -> Iterator[Row]:
 
 
 def _travel(arm: Arm) -> float:
-    """How far the prismatic joints may go, where that is known."""
+    """Return how far the prismatic joints may go, where that is known."""
     sliding = [joint for joint in arm.joints if joint.kind == "prismatic"]
     return sum(_largest(joint.limits.lower, joint.limits.upper) for joint in sliding)
 

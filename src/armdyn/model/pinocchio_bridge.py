@@ -90,11 +90,11 @@ def _body_frame(pin: Any, model: Any, i: int) -> tuple[str, NDArray]:
 
 def _tip(model: Any, tip: str) -> NDArray:
     """Pose of frame `tip` on the last joint."""
-    found = [f for f in model.frames if f.name == tip and f.parentJoint == model.njoints - 1]
-    if not found:
+    frames = [f for f in model.frames if f.name == tip and f.parentJoint == model.njoints - 1]
+    if not frames:
         names = ", ".join(f.name for f in model.frames if f.parentJoint == model.njoints - 1)
         raise ModelError(f"from_pinocchio: there is no frame {tip!r} on the last joint; frames there: {names:.300}")
-    return found[0].placement.homogeneous
+    return frames[0].placement.homogeneous
 
 
 def _joint(model: Any, data: Any, i: int, before: NDArray, after: NDArray) -> Joint:

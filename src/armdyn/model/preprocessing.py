@@ -37,19 +37,19 @@ class Preprocessing:
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
 
     def __str__(self) -> str:
-        said = []
+        parts = []
         if self.delay:
             order = "later" if self.delay > 0 else "earlier"
-            said.append(f"torques {abs(self.delay) * 1e3:.3g} ms {order} than positions")
+            parts.append(f"torques {abs(self.delay) * 1e3:.3g} ms {order} than positions")
         if self.measured_velocities:
-            said.append("measured velocities")
+            parts.append("measured velocities")
         if self.rests:
-            said.append("averages over rests")
+            parts.append("averages over rests")
         if {"cutoff", "method"} & self.changes.keys():
-            said.append(f"positions smoothed by {self.method} at {self.cutoff:g} Hz")
+            parts.append(f"positions smoothed by {self.method} at {self.cutoff:g} Hz")
         if "band" in self.changes:
-            said.append(f"torques compared below {self.band:g} Hz")
-        return ", ".join(said) or "standard preprocessing"
+            parts.append(f"torques compared below {self.band:g} Hz")
+        return ", ".join(parts) or "standard preprocessing"
 
 
 def _is_number(value: Any) -> bool:

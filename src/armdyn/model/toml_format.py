@@ -69,17 +69,17 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
 def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
     """An arm from TOML text: the complete format, a DH table (`[[row]]`) or members (`[[member]]`)."""
     document = parse_toml(text, where)
-    found = [key for key in ("joint", "row", "member") if key in document]
-    if len(found) != 1:
+    kinds = [key for key in ("joint", "row", "member") if key in document]
+    if len(kinds) != 1:
         raise ReadError(
             f"{where}: expected one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors), "
-            f"got {' and '.join(found) or 'none'}"
+            f"got {' and '.join(kinds) or 'none'}"
         )
     try:
-        if found == ["row"]:
+        if kinds == ["row"]:
             table = table_from_toml(document, where)
             return arm_from_dh(table.rows, **table.options)
-        if found == ["member"]:
+        if kinds == ["member"]:
             return arm_from_vectors(document["member"], **arm_options(document, "member", (), where))
         return _arm_from_document(document, where)
     except ModelError as error:
@@ -114,7 +114,9 @@ def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
 
 
 def arm_options(document: Mapping[str, Any], body: str, further: tuple[str, ...], where: str) -> dict[str, Any]:
-    """What a document says of the arm besides its `body`, the tables of joints, rows or members; poses as matrices."""
+    """Return what a document says of the arm besides its `body`, the tables of joints, rows or members; poses as
+    matrices.
+    """
     reject_unknown(document, (*OPTIONS, *further, body), where, ReadError)
     options = {key: value for key, value in document.items() if key != body}
     return options | {key: pose_from(options[key], f"{where}: {key}") for key in POSES if key in options}
@@ -129,8 +131,8 @@ def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link
             raise ReadError(f"{where}: lacks '{key}'; truncated?")
     data = joint_data(table, where) | {key: table[key] for key in PLAIN_KEYS if key in table}
     data |= {key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table}
-    given = {key: table.get(key) for key in ("mass", "com", "inertia")}
-    body = inertia_from({"inertial": table.get("theta"), **given}, where)
+    values = {key: table.get(key) for key in ("mass", "com", "inertia")}
+    body = inertia_from({"inertial": table.get("theta"), **values}, where)
     if physical:
         body.reject_impossible(where)
     return Joint(**data), Link(table["link"], body)

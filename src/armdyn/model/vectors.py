@@ -71,8 +71,8 @@ def arm_from_vectors(members: Sequence[Mapping[str, Any]], **options: Any) -> Ar
     if not isinstance(members, Sequence):
         raise ModelError(f"from_vectors: expected a sequence of members, got {type(members).__name__}")
     pairs = [pair for i, member in enumerate(members, start=1) for pair in _pairs(member, i)]
-    given = {key: value for key, value in options.items() if value is not None}
-    return Arm(tuple(joint for joint, _ in pairs), tuple(link for _, link in pairs), **given)
+    present = {key: value for key, value in options.items() if value is not None}
+    return Arm(tuple(joint for joint, _ in pairs), tuple(link for _, link in pairs), **present)
 
 
 def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
@@ -116,16 +116,16 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
 
 
 def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
-    """Of a body whose frame lies at its mass centre."""
+    """Return the inertia of a body whose frame lies at its mass centre."""
     if "mass" not in member and "inertia" in member:
         raise ModelError(f"{where}: inertia is given, but mass is not")
     tensor: Any = member.get("inertia")
     if isinstance(tensor, Sequence | np.ndarray) and len(tensor) == 3 and not np.iterable(tensor[0]):
         tensor = np.diag(_vector(member, "inertia", where))
     body = {"mass": member.get("mass"), "com": np.zeros(3), "inertia": tensor}
-    found = inertia_from(body if "mass" in member else {}, where)
-    found.reject_impossible(where)
-    return found
+    inertia = inertia_from(body if "mass" in member else {}, where)
+    inertia.reject_impossible(where)
+    return inertia
 
 
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:

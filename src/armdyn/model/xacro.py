@@ -76,7 +76,7 @@ def _withheld(name: str) -> str:
 
 
 def _reason(text: str, missed: list[str]) -> str:
-    """What a xacro failed of, and what would help."""
+    """Return why a xacro failed, and what would help."""
     text = text[:300]
     if missed and "environment variable" in text:
         return _withheld(missed[-1])

@@ -40,8 +40,8 @@ def answer(task: Mapping[str, Any]) -> dict[str, Any]:
 
     folders = [Path(folder) for folder in task["packages"]]
     home = Path(task["path"]).parent
-    own = next((parent for parent in home.parents if (parent / "package.xml").is_file()), None)
-    named = [*folders, *([own] if own else [])]
+    package = next((parent for parent in home.parents if (parent / "package.xml").is_file()), None)
+    named = [*folders, *([package] if package else [])]
     known.look_in([str(f.parent if (f / "package.xml").is_file() else f) for f in named])
     environment = Environment({**os.environ, **task["args"]})
     denied: list[str] = []
@@ -60,8 +60,10 @@ def guard(roots: list[str], denied: list[str]) -> Any:
 
     What it denies is added to `denied`.
     """
-    own = [os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path) if p]
-    allowed = tuple(os.path.realpath(root) + os.sep for root in (*roots, *own))
+    installed = [
+        os.path.realpath(p) for p in (sys.prefix, sys.base_prefix, *sysconfig.get_paths().values(), *sys.path) if p
+    ]
+    allowed = tuple(os.path.realpath(root) + os.sep for root in (*roots, *installed))
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         if event in FORBIDDEN or event in WRITING or event.startswith(FORBIDDEN_KINDS):

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
-from armdyn.model.mjcf.bodies import Bodies as MjcfBodies
+from armdyn.model.mjcf.bodies import MjcfBodies
 from armdyn.model.mjcf.mount import mounting_plane, planes
 from armdyn.model.mjcf.read import carriers_of, chain_between, held_positions
 from armdyn.model.mjcf.source import compile_mjcf
-from armdyn.model.urdf.inertia import Rider
+from armdyn.model.urdf.inertia import LumpedBody
 from armdyn.model.urdf.tree import Chain
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
 from armdyn.shapes.obstacles import Box, HalfSpace
@@ -54,7 +54,7 @@ def mjcf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Mjcf
     return MjcfShapes(makings, bodies.source.excluded)
 
 
-def _riders(bodies: MjcfBodies, chain: Chain, arm: Arm) -> Iterator[list[Rider]]:
+def _riders(bodies: MjcfBodies, chain: Chain, arm: Arm) -> Iterator[list[LumpedBody]]:
     """Return the bodies that ride on the base and on each link of a chain or tree."""
     moving, held = set(arm.joint_names), held_positions(arm)
     if any(step.moves for step in bodies.tree.path(bodies.tree.root, chain.base)):
@@ -81,7 +81,7 @@ def _planes(bodies: MjcfBodies, chain: Chain, arm: Arm) -> Iterator[Making]:
             yield Making(0, partial(HalfSpace, normal, one.offset + float(normal @ T[:3, 3]), one.name), is_link=False)
 
 
-def _of_body(bodies: MjcfBodies, rider: Rider, link: int, arm: Arm) -> Iterator[Making]:
+def _of_body(bodies: MjcfBodies, rider: LumpedBody, link: int, arm: Arm) -> Iterator[Making]:
     m, body = bodies.model, bodies.names.index(rider.link)
     where = f"{bodies.where}: body '{rider.link}'"
     first = int(m.body_geomadr[body])

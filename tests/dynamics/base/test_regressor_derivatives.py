@@ -43,7 +43,7 @@ def test_gradient_in_base_form(random_arm):
     rng = np.random.default_rng(2)
     state, weights = rng.normal(size=(3, arm.n)), rng.normal(size=(arm.n, base.count))
     spread = np.zeros((arm.n, 10 * arm.n))
-    spread[:, list(base.kept)] = weights
+    spread[:, list(base.columns)] = weights
     expected = armdyn.regressor_gradient(arm, *state, spread)
     found = armdyn.base_regressor_gradient(base, *state, weights)
     for name in STATE:

@@ -84,7 +84,7 @@ def test_the_condition_number_is_that_of_pinocchio_s_regressor(found, arm):
     data = model.createData()
     rows = []
     for q, qd, qdd in zip(*found.trajectory(found.problem.times), strict=True):
-        Y = pin.computeJointTorqueRegressor(model, data, q, qd, qdd)[:, list(found.base.kept)]
+        Y = pin.computeJointTorqueRegressor(model, data, q, qd, qdd)[:, list(found.base.columns)]
         rows.append(np.hstack([Y, np.diag(qd), np.diag(np.tanh(qd / 0.1))]))
     W = np.vstack(rows)
     assert np.linalg.cond(W) == pytest.approx(found.condition, rel=1e-6)

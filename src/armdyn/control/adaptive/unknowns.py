@@ -181,6 +181,6 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
     if isinstance(what, BaseParameters):
         if what.joint_terms or what.terms != "full":
             raise ArmdynError("adapt: expected base parameters of the links alone; name friction terms with friction=")
-        S = np.eye(10 * what.source.n_joints)[:, list(what.kept)]
+        S = np.eye(10 * what.source.n_joints)[:, list(what.columns)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
     raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {quote(what)}")

@@ -18,7 +18,7 @@ COMMUTATOR_ROUND_OFF = 1e-9
 SAMPLES_A_PERIOD = 20.0
 
 
-class Gains(NamedTuple):
+class SecondOrderGains(NamedTuple):
     """Gains of a double integrator: e'' + kd e' + kp e = 0, or with ki of e''' + kd e'' + kp e' + ki e = 0."""
 
     kp: NDArray
@@ -26,7 +26,7 @@ class Gains(NamedTuple):
     ki: NDArray
 
 
-def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
+def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> SecondOrderGains:
     """Gains kp = w², kd = 2 damping w for w = 2 pi bandwidth.
 
     Parameters
@@ -37,10 +37,10 @@ def gains_from_bandwidth(bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gain
         Damping ratio; 1 is the fastest without overshoot.
     """
     w, z = 2 * np.pi * _positive(bandwidth, "bandwidth"), _positive(damping, "damping")
-    return Gains(w**2, 2 * z * w, np.zeros_like(w))
+    return SecondOrderGains(w**2, 2 * z * w, np.zeros_like(w))
 
 
-def gains_from_poles(poles: ArrayLike) -> Gains:
+def gains_from_poles(poles: ArrayLike) -> SecondOrderGains:
     """Gains that give every joint's error the desired poles.
 
     Parameters
@@ -61,10 +61,10 @@ def gains_from_poles(poles: ArrayLike) -> Gains:
         raise ShapeError("gains_from_poles: expected complex poles in conjugate pairs")
     flat = rows.real.reshape(*wanted.shape[:-1], -1)
     ki = flat[..., 3] if wanted.shape[-1] == 3 else np.zeros(wanted.shape[:-1])
-    return Gains(flat[..., 2], flat[..., 1], ki)
+    return SecondOrderGains(flat[..., 2], flat[..., 1], ki)
 
 
-def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> Gains:
+def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 1.0) -> SecondOrderGains:
     """Gains of a PD law: those of a double integrator times the inertia of each joint, rotors included.
 
     Parameters
@@ -81,7 +81,7 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
     gains = gains_from_bandwidth(bandwidth, damping)
     if gains.kp.shape[-1:] not in ((), (1,), (arm.n,)):
         raise ShapeError(f"pd_gains: expected one bandwidth or {arm.n}, got {quote(bandwidth)}")
-    return Gains(*(inertia * gain for gain in gains))
+    return SecondOrderGains(*(inertia * gain for gain in gains))
 
 
 def bryson(largest: ArrayLike) -> NDArray:

@@ -28,7 +28,7 @@ from armdyn.trace.formula import Array, ca, traced
 
 
 class FilterTerms(NamedTuple):
-    """What `filter_terms` returns."""
+    """Result of `filter_terms`."""
 
     P: Annotated[Array, "n, 10*joints + joints*terms"]
     D: Annotated[Array, "n, 10*joints + joints*terms"]
@@ -72,7 +72,7 @@ class LowPass:
 
     @property
     def decay(self) -> float:
-        """What is left of the state after one sample."""
+        """Part of the state that is left after one sample."""
         return float(np.exp(-self.bandwidth * self.dt))
 
     @property
@@ -147,7 +147,7 @@ class FilteredRegressor:
         return scaled - z, self._carry(z, scaled + D)
 
     def _carry(self, z: Any, u: Any) -> Any:
-        """What the filter needs of the past: its state and the last input, in one matrix."""
+        """Return what the filter needs of the past: its state and the last input, in one matrix."""
         return self.low_pass.decay * z + self.low_pass.old * u
 
     def _terms(self, q: Any, qd: Any) -> tuple[Any, Any]:
@@ -155,5 +155,5 @@ class FilteredRegressor:
             return filter_terms(self.subject, q, qd)
         base = self.subject
         P, D = filter_terms(base.source, q, qd, terms=base.joint_terms)
-        kept = list(base.kept)
-        return (P[..., kept], D[..., kept]) if isinstance(P, np.ndarray) else (P[:, kept], D[:, kept])
+        columns = list(base.columns)
+        return (P[..., columns], D[..., columns]) if isinstance(P, np.ndarray) else (P[:, columns], D[:, columns])

@@ -58,7 +58,9 @@ def normal_equations(
     """
     arm = subject.source if isinstance(subject, BaseParameters) else subject
     joint_weights = np.ones(arm.n) if weights is None else _check(weights, arm.n)
-    columns = list(subject.kept) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n_joints))
+    columns = (
+        list(subject.columns) if isinstance(subject, BaseParameters) else list(range(inertial.SIZE * arm.n_joints))
+    )
     # Joint i does not feel the links before it: its columns begin with those of link i, those of a coordinate with
     # the first link that it moves.
     moved = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)
@@ -82,9 +84,9 @@ def _add(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, sta
     """The sums with one more block; matrices are added to in place."""
     A, b, c, samples = total
     for i, (weight, start) in enumerate(zip(weights, starts, strict=True)):
-        own, torque = Y[:, i, start:], weight * tau[:, i]
-        A[start:, start:] += weight * (own.T @ own)
-        b[start:] += own.T @ torque
+        row, torque = Y[:, i, start:], weight * tau[:, i]
+        A[start:, start:] += weight * (row.T @ row)
+        b[start:] += row.T @ torque
         c += float(torque @ tau[:, i])
     return NormalEquations(A, b, c, samples + len(Y))
 

@@ -31,6 +31,7 @@ from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
+from armdyn.names import Named
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, traced
 
@@ -39,10 +40,10 @@ METHODS = ("numeric", "rules", "theorems")
 
 
 @dataclass(frozen=True, eq=False)
-class BaseParameters(Frozen):
+class BaseParameters(Frozen, Named):
     """Base parameters of an arm: `theta_base = P theta`, and `Y theta = Y_base theta_base` for every motion.
 
-    `Y_base` are the columns `kept` of the regressor, so each base parameter is a standard parameter
+    `Y_base` are the `columns` of the regressor, so each base parameter is a standard parameter
     plus the share of those it absorbs. With `joint_terms`, theta here is the arm's followed by the joint
     parameters (see `joint_columns`).
     """
@@ -50,7 +51,7 @@ class BaseParameters(Frozen):
     source: Arm
     terms: str
     joint_terms: tuple[str, ...]
-    kept: tuple[int, ...]  # positions in theta
+    columns: tuple[int, ...]  # positions in theta
     P: NDArray  # (count, 10 N + N k)
     gap: Gap | None  # None if found by rules
 
@@ -64,23 +65,23 @@ class BaseParameters(Frozen):
     @property
     def count(self) -> int:
         """Number of base parameters."""
-        return len(self.kept)
+        return len(self.columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The standard parameter that leads each base parameter, such as `Ixx2`."""
-        return tuple(self.parameter_names[k] for k in self.kept)
+        return tuple(self.parameter_names[k] for k in self.columns)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Each base parameter written out, such as `Ixx2 - Iyy2 - 0.186 m3`."""
-        pairs = zip(self.P, self.kept, strict=True)
+        pairs = zip(self.P, self.columns, strict=True)
         return tuple(combination(row, self.parameter_names, lead) for row, lead in pairs)
 
     @cached_property
     def formulas(self) -> tuple[str, ...]:
         """Each base parameter in the arm's lengths, such as `Ixx2 - Iyy2 - x3^2 m3`; see `lengths`."""
-        return formulas(self._geometry, self.P, self.kept, self.parameter_names, self.terms)
+        return formulas(self._geometry, self.P, self.columns, self.parameter_names, self.terms)
 
     @property
     def lengths(self) -> Mapping[str, float]:
@@ -101,7 +102,7 @@ class BaseParameters(Frozen):
         dropped = self._dropped
         N = np.zeros((self.P.shape[1], len(dropped)))
         N[dropped, range(len(dropped))] = 1.0
-        N[list(self.kept)] = -self.P[:, dropped]
+        N[list(self.columns)] = -self.P[:, dropped]
         return N
 
     @property
@@ -112,8 +113,8 @@ class BaseParameters(Frozen):
 
     @property
     def _dropped(self) -> list[int]:
-        kept = set(self.kept)
-        return [k for k in range(self.P.shape[1]) if k not in kept]
+        columns = set(self.columns)
+        return [k for k in range(self.P.shape[1]) if k not in columns]
 
     @cached_property
     def parameter_names(self) -> list[str]:
@@ -133,11 +134,11 @@ class BaseParameters(Frozen):
         """The sparsest theta behind base parameters (..., count): zero where nothing is kept."""
         values = _vectors(theta_base, self.count, "expand: expected theta_base")
         theta = np.zeros((*values.shape[:-1], self.P.shape[1]))
-        theta[..., list(self.kept)] = values
+        theta[..., list(self.columns)] = values
         return theta
 
     def nearest(self, theta_base: ArrayLike, theta: ArrayLike) -> NDArray:
-        """Of all parameters behind `theta_base` those nearest to `theta` in the Euclidean sense."""
+        """Return the parameters behind `theta_base` that are nearest to `theta` in the Euclidean sense."""
         theta = _vectors(theta, self.P.shape[1], "nearest: expected theta")
         wanted = _vectors(theta_base, self.count, "nearest: expected theta_base")
         return theta + (wanted - theta @ self.P.T) @ self._pinv.T
@@ -166,7 +167,7 @@ class BaseParameters(Frozen):
         """
         size = inertial.SIZE * self.source.n_joints
         theta = np.zeros(self.P.shape[1])
-        theta[list(self.kept)] = self.P[:, :size] @ self.source.trace_data("theta")
+        theta[list(self.columns)] = self.P[:, :size] @ self.source.trace_data("theta")
         return self.source.with_theta(theta[:size])
 
     # -- regressors ---------------------------------------------------------------------------------------
@@ -192,8 +193,8 @@ class BaseParameters(Frozen):
 
     @property
     def trace_key(self) -> str:
-        """What kernels are keyed by."""
-        return f"{self.source.trace_key} base {self.joint_terms} {self.kept}"
+        """Key of its kernels."""
+        return f"{self.source.trace_key} base {self.joint_terms} {self.columns}"
 
     def trace_data(self, name: str) -> NDArray:
         """The data input `name` bound to these parameters."""
@@ -217,7 +218,7 @@ def base_regressor(base: BaseParameters, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gra
     Y : ndarray, shape (..., n, count)
         The columns of `full_regressor` that are kept.
     """
-    return full_regressor(base.source, q, qd, qdd, terms=base.joint_terms, gravity=gravity)[:, list(base.kept)]
+    return full_regressor(base.source, q, qd, qdd, terms=base.joint_terms, gravity=gravity)[:, list(base.columns)]
 
 
 @traced(returns={"Y": "n, b"})
@@ -229,7 +230,7 @@ def base_adaptive_regressor(base: BaseParameters, q: Q, qd: Qd, v: V, a: A, *, g
     Y : ndarray, shape (..., n, count)
     """
     every = full_adaptive_regressor(base.source, q, qd, v, a, terms=base.joint_terms, gravity=gravity)
-    return every[:, list(base.kept)]
+    return every[:, list(base.columns)]
 
 
 def base_parameters(
@@ -282,17 +283,19 @@ def base_parameters(
     joint_terms = check_terms(joint_terms, "base_parameters")
     exact = right_angled(arm)
     if method == "rules":
-        found = by_rules(exact, terms, joint_terms)
+        reduction = by_rules(exact, terms, joint_terms)
     elif method == "theorems":
         require_chain(arm, "base_parameters by theorems")
         if joint_terms:
             raise ArmdynError(
                 f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}; use another method"
             )
-        found = by_theorems(exact, terms, tolerance)
+        reduction = by_theorems(exact, terms, tolerance)
     else:
-        found = by_numbers(exact, terms, joint_terms, tolerance)
-    return BaseParameters(arm, terms, joint_terms, tuple(found.kept), clean(found.P, found.kept), found.gap)
+        reduction = by_numbers(exact, terms, joint_terms, tolerance)
+    return BaseParameters(
+        arm, terms, joint_terms, tuple(reduction.columns), clean(reduction.P, reduction.columns), reduction.gap
+    )
 
 
 def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:

@@ -42,7 +42,7 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
     cp = _cvxpy()
     wanted = _check(base, theta_base)
     theta, bodies = _bodies(cp, base)
-    guess = _own(base) if near is None else np.asarray(near, float)
+    guess = _known_theta(base) if near is None else np.asarray(near, float)
     if guess is not None and guess.shape != theta.shape:
         raise ShapeError(f"possible_theta: expected near of shape {theta.shape}, got {guess.shape}")
     cost = cp.sum_squares(theta - guess) if guess is not None else cp.sum_squares(theta)
@@ -101,10 +101,10 @@ def _check(base: BaseParameters, theta_base: ArrayLike) -> NDArray:
     return wanted
 
 
-def _own(base: BaseParameters) -> NDArray | None:
+def _known_theta(base: BaseParameters) -> NDArray | None:
     """The arm's own parameters, if it knows them all."""
-    own = base.own_parameters
-    return None if np.isnan(own).any() else own
+    theta = base.own_parameters
+    return None if np.isnan(theta).any() else theta
 
 
 def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
@@ -113,8 +113,8 @@ def _bodies(cp: Any, base: BaseParameters) -> tuple[Any, list[Any]]:
     units = [Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)]
     conditions = []
     for i in range(base.source.n_joints):
-        own = theta[inertial.entries(i)]
-        conditions.append(sum(own[k] * units[k] for k in range(inertial.SIZE)) >> 0)
+        body = theta[inertial.entries(i)]
+        conditions.append(sum(body[k] * units[k] for k in range(inertial.SIZE)) >> 0)
     rotors = [k for k, name in enumerate(base.parameter_names) if name.startswith("Ia")]
     if rotors:
         conditions.append(theta[rotors] >= 0)

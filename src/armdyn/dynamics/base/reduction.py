@@ -39,7 +39,7 @@ EXACT_ANGLE_TOLERANCE = 1e-11
 
 
 class Gap(NamedTuple):
-    """How clearly kept and dropped columns differ."""
+    """Distance between independent and dropped columns."""
 
     weakest_kept: float  # unexplained part of a kept column, as a fraction of the longest column
     strongest_dropped: float  # the same of a dropped column
@@ -48,9 +48,9 @@ class Gap(NamedTuple):
 
 
 class Reduction(NamedTuple):
-    """`theta_base = P theta`, led by the parameters at the positions `kept`."""
+    """`theta_base = P theta`, led by the parameters at the positions `columns`."""
 
-    kept: list[int]
+    columns: list[int]
     P: NDArray
     gap: Gap | None
 
@@ -136,14 +136,14 @@ def reduce_columns(Y: NDArray, sizes: NDArray, order: list[int], tolerance: floa
     Y = Y * sizes
     # A triangle has the same dependences as the stack, in no more rows than columns.
     A: NDArray = np.linalg.qr(Y / (np.linalg.norm(Y, axis=0).max() or 1.0), mode="r")  # type: ignore[assignment]
-    kept, unexplained = _independent(A, order, tolerance)
-    gap = _gap(A, kept, unexplained, what)
-    if not kept:
+    columns, unexplained = _independent(A, order, tolerance)
+    gap = _gap(A, columns, unexplained, what)
+    if not columns:
         return Reduction([], np.zeros((0, Y.shape[1])), gap)
-    length = np.linalg.norm(A[:, kept], axis=0)
+    length = np.linalg.norm(A[:, columns], axis=0)
     # Round-off is removed in these units: in metres that of a tensor's share in a mass is divided by a length squared.
-    P = clean(np.linalg.lstsq(A[:, kept] / length, A, rcond=None)[0] / length[:, None], kept)
-    return Reduction(kept, P * sizes[kept][:, None] / sizes, gap)
+    P = clean(np.linalg.lstsq(A[:, columns] / length, A, rcond=None)[0] / length[:, None], columns)
+    return Reduction(columns, P * sizes[columns][:, None] / sizes, gap)
 
 
 def reduce_null(N: NDArray, order: list[int]) -> Reduction:
@@ -153,11 +153,11 @@ def reduce_null(N: NDArray, order: list[int]) -> Reduction:
     and the kept ones that absorb it.
     """
     rows, dropped = eliminate(N.T, order[::-1])
-    kept = sorted(set(order) - set(dropped))
-    P = np.zeros((len(kept), N.shape[0]))
-    P[:, kept] = np.eye(len(kept))
-    P[:, dropped] = -rows[: len(dropped), kept].T
-    return Reduction(kept, P, None)
+    columns = sorted(set(order) - set(dropped))
+    P = np.zeros((len(columns), N.shape[0]))
+    P[:, columns] = np.eye(len(columns))
+    P[:, dropped] = -rows[: len(dropped), columns].T
+    return Reduction(columns, P, None)
 
 
 def eliminate(rows: NDArray, order: Iterable[int]) -> tuple[NDArray, list[int]]:
@@ -177,18 +177,18 @@ def eliminate(rows: NDArray, order: Iterable[int]) -> tuple[NDArray, list[int]]:
     return rows, pivots
 
 
-def clean(P: NDArray, kept: list[int]) -> NDArray:
+def clean(P: NDArray, columns: list[int]) -> NDArray:
     """`P` with round-off removed: zeros, and ones where a coefficient is one within 1e-11."""
     P = np.where(np.abs(P) < 1e-11 * np.abs(P).max(initial=1.0), 0.0, P)
     P = np.where(np.abs(np.abs(P) - 1) < 1e-11, np.sign(P), P)
-    P[:, kept] = np.eye(len(kept))
+    P[:, columns] = np.eye(len(columns))
     return read_only(P)
 
 
 def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[int], NDArray]:
     """Columns not explained by those kept before them, and the length of every column's unexplained part."""
     basis = np.empty((A.shape[0], 0))
-    kept = []
+    columns = []
     unexplained = np.zeros(A.shape[1])
     for k in order:
         rest = A[:, k]
@@ -197,24 +197,26 @@ def _independent(A: NDArray, order: list[int], tolerance: float) -> tuple[list[i
         unexplained[k] = np.linalg.norm(rest)
         if unexplained[k] > tolerance:
             basis = np.column_stack([basis, rest / unexplained[k]])
-            kept.append(k)
-    return sorted(kept), unexplained
+            columns.append(k)
+    return sorted(columns), unexplained
 
 
-def _gap(A: NDArray, kept: list[int], unexplained: NDArray, what: str) -> Gap:
-    """How clearly the kept columns stand out; an error where they do not, or where singular values disagree."""
-    own = A[:, kept]
-    singular = np.linalg.svd(own / np.linalg.norm(own, axis=0), compute_uv=False)
+def _gap(A: NDArray, columns: list[int], unexplained: NDArray, what: str) -> Gap:
+    """Return how clearly the independent columns stand out; raise where they do not, or where singular values
+    disagree.
+    """
+    independent = A[:, columns]
+    singular = np.linalg.svd(independent / np.linalg.norm(independent, axis=0), compute_uv=False)
     every = np.append(np.linalg.svd(A, compute_uv=False), 0.0)
     gap = Gap(
-        float(unexplained[kept].min(initial=1.0)),
-        float(np.delete(unexplained, kept).max(initial=0.0)),
-        float(singular[-1] / singular[0]) if kept else 1.0,
-        float(every[len(kept)] / (every[0] or 1.0)),
+        float(unexplained[columns].min(initial=1.0)),
+        float(np.delete(unexplained, columns).max(initial=0.0)),
+        float(singular[-1] / singular[0]) if columns else 1.0,
+        float(every[len(columns)] / (every[0] or 1.0)),
     )
     if gap.weakest_kept < CLEAR_GAP * max(gap.strongest_dropped, gap.beyond):
         raise RankError(
-            f"{what}: the number of independent parameters is not clear: of the weakest of {len(kept)} kept "
+            f"{what}: the number of independent parameters is not clear: of the weakest of {len(columns)} kept "
             f"columns {gap.weakest_kept:.1e} is unexplained by the others, of the strongest dropped one "
             f"{gap.strongest_dropped:.1e}; frames with rounded angles? Load with snap=, or give a tolerance"
         )

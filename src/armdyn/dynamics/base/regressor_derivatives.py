@@ -17,7 +17,7 @@ from armdyn.trace.formula import Array, Symbol, Vector, ca, on_symbols, traced
 
 
 class RegressorDerivatives(NamedTuple):
-    """What `regressor_derivatives` returns."""
+    """Result of `regressor_derivatives`."""
 
     dq: Annotated[Array, "n, 10*joints, n"]
     dqd: Annotated[Array, "n, 10*joints, n"]
@@ -74,7 +74,7 @@ def base_regressor_gradient(
 def weighted_gradient(matrix: Callable[..., Symbol], state: tuple[Symbol, ...], weights: Symbol) -> StateGradient:
     """Gradient of sum(weights * matrix(q, qd, qdd)) with respect to q, qd and qdd, in reverse mode."""
 
-    def slope(*own: Symbol) -> list[Symbol]:
-        return [ca.jtimes(ca.vec(matrix(*own)), ca.vertcat(*own), ca.vec(ca.densify(weights)), True)]
+    def slope(*symbols: Symbol) -> list[Symbol]:
+        return [ca.jtimes(ca.vec(matrix(*symbols)), ca.vertcat(*symbols), ca.vec(ca.densify(weights)), True)]
 
     return StateGradient(*ca.vertsplit(*on_symbols(slope, *state), state[0].shape[0]))

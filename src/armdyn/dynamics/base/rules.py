@@ -35,8 +35,8 @@ from armdyn.spatial.transform import inverse, transform
 
 
 @dataclass(frozen=True, eq=False)
-class Reach:
-    """What a link can do: orthonormal columns that span its velocities [w, u], their products, gravity."""
+class LinkReach:
+    """Motions that a link can make: orthonormal columns that span its velocities [w, u], their products, gravity."""
 
     velocities: NDArray  # (6, a)
     products: NDArray  # (36, b)
@@ -45,16 +45,16 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class LinkRule:
-    """Of one link, in joint axes at the joint's point: what the torques feel of it, and what they do not."""
+    """Parts of one link, in joint axes at the joint's point, that torques depend on, and those that they do not."""
 
-    felt: NDArray  # (rank, 10 + 1): rows over the ten parameters and the rotor's inertia
+    observed: NDArray  # (rank, 10 + 1): rows over the ten parameters and the rotor's inertia
     carried: NDArray  # (10 + 1, d): changes that the link before can undo
 
 
 def link_rules(arm: Arm, terms: str = "full", rotors: bool = False) -> list[LinkRule]:
     """The rule of every link, from the base; without rotors the last entry of a change is zero."""
-    base = Reach(np.zeros((6, 0)), np.zeros((36, 0)), _span([_exact_vector(arm.gravity)]))
-    reaches: list[Reach] = []
+    base = LinkReach(np.zeros((6, 0)), np.zeros((36, 0)), _span([_exact_vector(arm.gravity)]))
+    reaches: list[LinkReach] = []
     rules = []
     # In units of the arm's own size, so that a small arm's lengths are not taken for round-off.
     unit = arm_size(arm)
@@ -95,7 +95,7 @@ def null_directions(arm: Arm, terms: str = "full", rotors: bool = False) -> NDAr
 
 def base_counts(arm: Arm) -> list[int]:
     """Number of base parameters that each link contributes; their sum is `base_parameters(arm).count`."""
-    return [len(rule.felt) - 1 for rule in link_rules(arm)]  # one row says that there is no rotor
+    return [len(rule.observed) - 1 for rule in link_rules(arm)]  # one row says that there is no rotor
 
 
 def mayeda_count(arm: Arm) -> int:
@@ -180,34 +180,34 @@ def _commutator(screw: NDArray) -> NDArray:
     return np.block([[W, np.zeros((3, 3))], [U, W]])
 
 
-def _seen_from(reach: Reach, R: NDArray, p: NDArray) -> Reach:
+def _seen_from(reach: LinkReach, R: NDArray, p: NDArray) -> LinkReach:
     # Twists at a frame's origin, seen from another frame at p with axes R.
     X = np.block([[R.T, np.zeros((3, 3))], [-R.T @ skew(p), R.T]])
     products = [(X @ w.reshape(6, 6) @ X.T).ravel() for w in reach.products.T]
-    return Reach(X @ reach.velocities, np.array(products).reshape(-1, 36).T, R.T @ reach.gravity)
+    return LinkReach(X @ reach.velocities, np.array(products).reshape(-1, 36).T, R.T @ reach.gravity)
 
 
-def _across(segment: Segment, parent: Reach, screw: NDArray) -> Reach:
-    """What the parent can do, seen from the joint's moving side at every joint position."""
-    seen = _seen_from(parent, segment.R_before, segment.p_before)
+def _across(segment: Segment, parent: LinkReach, screw: NDArray) -> LinkReach:
+    """Return the motions of the parent, from the joint's moving side at every joint position."""
+    moved = _seen_from(parent, segment.R_before, segment.p_before)
     D = _commutator(screw)
-    return Reach(
-        _close(seen.velocities, lambda v: D @ v),
-        _close(seen.products, lambda w: _rate(D, w)),
-        _close(seen.gravity, lambda g: D[:3, :3] @ g),
+    return LinkReach(
+        _close(moved.velocities, lambda v: D @ v),
+        _close(moved.products, lambda w: _rate(D, w)),
+        _close(moved.gravity, lambda g: D[:3, :3] @ g),
     )
 
 
 def _rate(D: NDArray, product: NDArray) -> NDArray:
-    """How a product v v' changes with the joint's position."""
+    """Return how a product v v' changes with the joint's position."""
     half = D @ product.reshape(6, 6)
     return (half + half.T).ravel()
 
 
-def _moved_by_joint(reach: Reach, screw: NDArray) -> Reach:
-    """What the link itself can do: its joint adds its own screw."""
+def _moved_by_joint(reach: LinkReach, screw: NDArray) -> LinkReach:
+    """Return the motions of the link itself: its joint adds its own screw."""
     mixed = [_symmetric(v, screw) for v in reach.velocities.T]
-    return Reach(
+    return LinkReach(
         _span([*reach.velocities.T, screw]),
         _span([*reach.products.T, *mixed, np.outer(screw, screw)]),
         reach.gravity,
@@ -221,13 +221,13 @@ def _symmetric(a: NDArray, b: NDArray) -> NDArray:
 # -- conditions on a change of parameters ----------------------------------------------------------------------
 
 
-def _energy_rows(reach: Reach, screw: NDArray) -> list[NDArray]:
+def _energy_rows(reach: LinkReach, screw: NDArray) -> list[NDArray]:
     """Rows that must vanish for a change to have no kinetic effect along the joint."""
     D = _commutator(screw)
-    own = _energy_row(np.outer(screw, screw))
-    own[-1] = 1.0  # a rotor adds its inertia to the link's along the joint
+    row = _energy_row(np.outer(screw, screw))
+    row[-1] = 1.0  # a rotor adds its inertia to the link's along the joint
     coupled = [_energy_row(_symmetric(v, screw)) for v in reach.velocities.T]
-    return [own, *coupled, *(_energy_row(_rate(D, w).reshape(6, 6)) for w in reach.products.T)]
+    return [row, *coupled, *(_energy_row(_rate(D, w).reshape(6, 6)) for w in reach.products.T)]
 
 
 def _energy_row(W: NDArray) -> NDArray:
@@ -251,11 +251,11 @@ def _weight_row(g: NDArray, screw: NDArray) -> NDArray:
 def _rule(rows: NDArray, sizes: NDArray) -> LinkRule:
     """Row space and kernel in echelon form, so that the changes are as simple as they can be."""
     # From the right: Izz and the products become pivots, so the changes are in m, m z and Ixx + Iyy.
-    felt, pivots = eliminate(rows, reversed(range(rows.shape[1])))
-    felt[np.abs(felt) < 1e-11] = 0.0
-    felt = felt * sizes[pivots][:, None] / sizes
+    observed, pivots = eliminate(rows, reversed(range(rows.shape[1])))
+    observed[np.abs(observed) < 1e-11] = 0.0
+    observed = observed * sizes[pivots][:, None] / sizes
     free = [k for k in range(rows.shape[1]) if k not in pivots]
     carried = np.zeros((rows.shape[1], len(free)))
     carried[free, range(len(free))] = 1.0
-    carried[pivots] = -felt[:, free]
-    return LinkRule(felt, carried)
+    carried[pivots] = -observed[:, free]
+    return LinkRule(observed, carried)

@@ -60,9 +60,9 @@ def by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
     every[:links] = N[:links]
     unfelt = []
     for k, term in enumerate(joint_terms):
-        own = range(links + arm.n_joints * k, links + arm.n * (k + 1))
+        block = range(links + arm.n_joints * k, links + arm.n * (k + 1))
         if term == "rotor":
-            every[own] = N[links:]
+            every[block] = N[links:]
         elif terms == "gravity" and not TERMS[term].at_rest:
-            unfelt += [np.eye(len(every))[i] for i in own]
+            unfelt += [np.eye(len(every))[i] for i in block]
     return reduce_null(np.column_stack([every, *unfelt]), preference(arm, len(joint_terms)))

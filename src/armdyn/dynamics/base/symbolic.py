@@ -87,14 +87,14 @@ def length_values(arm: Arm) -> dict[str, float]:
     return values
 
 
-def formulas(arm: Arm, P: NDArray, kept: Sequence[int], names: Sequence[str], terms: str) -> tuple[str, ...]:
+def formulas(arm: Arm, P: NDArray, columns: Sequence[int], names: Sequence[str], terms: str) -> tuple[str, ...]:
     """Rows of P as text with polynomials for numbers; a number stands where no polynomial was found."""
     lengths = length_values(arm)
     rotors = next((k for k, name in enumerate(names) if name == "Ia1"), None)
-    dropped = [k for k in range(len(names)) if k not in kept]
+    dropped = [k for k in range(len(names)) if k not in columns]
     absorbed = _absorb(_null_rows(arm, terms, rotors), dropped, inertial.SIZE * arm.n_joints)
     texts = []
-    for row, lead in zip(P, kept, strict=True):
+    for row, lead in zip(P, columns, strict=True):
         parts = [(polynomial(1.0), names[lead])]
         for k in map(int, np.flatnonzero(row)):
             if k != lead:
@@ -110,7 +110,7 @@ Row = dict[int, Polynomial]
 
 def _absorb(rows: list[Row], dropped: list[int], links: int) -> dict[tuple[int, int], Polynomial]:
     """Coefficient of each dropped parameter in each kept one, where elimination finds a polynomial."""
-    found: list[tuple[int, Row]] = []
+    pivots: list[tuple[int, Row]] = []
     # Mass before first moments before tensor: the pivots are then numbers.
     for k in sorted(dropped, key=lambda k: (_degree(k) if k < links else 2, -k)):
         at = next((i for i, row in enumerate(rows) if row.get(k) and row[k].constant), None)
@@ -119,9 +119,9 @@ def _absorb(rows: list[Row], dropped: list[int], links: int) -> dict[tuple[int, 
         pivot = rows.pop(at)
         pivot = _scale(pivot, 1.0 / pivot[k].constant)  # type: ignore[operator]
         rows = [_minus(row, row[k], pivot) if row.get(k) else row for row in rows]
-        found = [(j, _minus(row, row[k], pivot) if row.get(k) else row) for j, row in found]
-        found.append((k, pivot))
-    return {(k, j): -p for k, row in found for j, p in row.items() if j != k}
+        pivots = [(j, _minus(row, row[k], pivot) if row.get(k) else row) for j, row in pivots]
+        pivots.append((k, pivot))
+    return {(k, j): -p for k, row in pivots for j, p in row.items() if j != k}
 
 
 def _degree(k: int) -> int:

@@ -49,7 +49,7 @@ def absorption(arm: Arm) -> NDArray:
 
 
 class Theorem2Coefficients(NamedTuple):
-    """What `theorem2_coefficients` returns."""
+    """Result of `theorem2_coefficients`."""
 
     inertia: Annotated[Array, "n, 10*n"]
     weight: Annotated[Array, "n, 10*n"]
@@ -104,11 +104,11 @@ def by_theorems(arm: Arm, terms: str, tolerance: float = DEPENDENT_COLUMN_RATIO)
     rng = np.random.default_rng(0)
     q = rng.uniform(-np.pi, np.pi, (40, 1, arm.n))
     inertia, weight = theorem2_coefficients(arm, q, 10.0 * np.eye(arm.n))
-    felt = (inertia, weight) if terms == "full" else (weight,)
-    rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in felt])
+    regressors = (inertia, weight) if terms == "full" else (weight,)
+    rows = np.concatenate([Y.reshape(-1, inertial.SIZE * arm.n) for Y in regressors])
     sizes, what = parameter_sizes(arm, arm_size(arm)), f"theorem 2 for arm '{arm.name}'"
-    found = reduce_columns(rows, sizes, preference(arm), tolerance, what)
-    return found._replace(P=found.P @ absorption(arm))
+    reduction = reduce_columns(rows, sizes, preference(arm), tolerance, what)
+    return reduction._replace(P=reduction.P @ absorption(arm))
 
 
 def _revolute_only(arm: Arm, where: str) -> None:

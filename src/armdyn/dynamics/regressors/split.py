@@ -269,8 +269,8 @@ def unknown_payload(arm: Arm, shape: str = "any", axis: str = "x") -> Split:
     """
     check_choice("unknown_payload", "shape", shape, ("any", "principal"))
     check_choice("unknown_payload", "axis", axis, "xyz")
-    kept = inertial.NAMES if shape == "any" else ("m", f"m{axis}", "Ixx", "Iyy", "Izz")
-    units = [Inertia(np.eye(inertial.SIZE)[inertial.NAMES.index(name)]).moved(arm.tool_pose).theta for name in kept]
-    S = np.zeros((inertial.SIZE * arm.n_joints, len(kept)))
+    names = inertial.NAMES if shape == "any" else ("m", f"m{axis}", "Ixx", "Iyy", "Izz")
+    units = [Inertia(np.eye(inertial.SIZE)[inertial.NAMES.index(name)]).moved(arm.tool_pose).theta for name in names]
+    S = np.zeros((inertial.SIZE * arm.n_joints, len(names)))
     S[inertial.entries(arm.tip_index)] = np.column_stack(units)
-    return Split(arm, tuple(f"{name} of load" for name in kept), S, arm.theta, np.zeros(len(kept)))
+    return Split(arm, tuple(f"{name} of load" for name in names), S, arm.theta, np.zeros(len(names)))

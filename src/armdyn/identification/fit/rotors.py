@@ -31,5 +31,5 @@ def own_rotors(base: BaseParameters, rotors: bool | None) -> tuple[int, ...]:
     if base.joint_terms or not asked or base.terms == "gravity":
         return ()
     links = inertial.SIZE * arm.n_joints
-    kept = {k - links for k in base_parameters(arm, joint_terms=("rotor",)).kept if k >= links}
-    return tuple(k for k, joint in enumerate(arm.coordinate_indices) if joint in kept)
+    separate = {k - links for k in base_parameters(arm, joint_terms=("rotor",)).columns if k >= links}
+    return tuple(k for k, joint in enumerate(arm.coordinate_indices) if joint in separate)

@@ -285,7 +285,7 @@ def _fill(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, ro
 def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, rows: NDArray) -> None:
     """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
     P, D = filter_terms(base.source, part.q, part.qd)
-    kept, arm = np.array(base.kept), base.source
+    kept, arm = np.array(base.columns), base.source
     if base.joint_terms:
         # The momenta of coupled rotors are their torques with velocities in the place of accelerations.
         rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
@@ -300,7 +300,7 @@ def _columns_per_joint(base: BaseParameters) -> list[slice]:
     """The base columns that are not zero for each shaft: it does not feel the links before its joints."""
     arm = base.source
     first_links = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)
-    firsts = np.searchsorted(base.kept, inertial.SIZE * first_links)
+    firsts = np.searchsorted(base.columns, inertial.SIZE * first_links)
     moved = shaft_torques(base.source, np.eye(base.source.n)).T != 0  # of each shaft the joints
     return [slice(int(firsts[row].min()), base.count) for row in moved]
 
@@ -321,7 +321,7 @@ def _energy_part(
         momenta = joint_columns(arm, part.q, part.qd, part.qd, base.joint_terms)
         energies = np.hstack([energies, np.einsum("ki,kij->kj", part.qd, momenta) / 2])
     Y = np.zeros((low.count, base.count + n * len(TERMS)))
-    Y[:, : base.count] = rate @ energies[:, list(base.kept)]
+    Y[:, : base.count] = rate @ energies[:, list(base.columns)]
     taken = columns * speed[:, None, :]
     Y[:, base.count :] = low @ taken.swapaxes(1, 2).reshape(len(taken), -1)
     Y[:, base.count + ROTOR :: len(TERMS)] = rate @ (speed**2 / 2)

@@ -10,8 +10,8 @@ from xml.etree.ElementTree import Element
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.model.mjcf.source import Source
-from armdyn.model.urdf.inertia import NOWHERE, Rider
+from armdyn.model.mjcf.source import MjcfSource
+from armdyn.model.urdf.inertia import NOWHERE, LumpedBody
 from armdyn.model.urdf.tree import Tree, TreeJoint
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle, from_quaternion
@@ -21,10 +21,10 @@ FREE, BALL, SLIDE, HINGE = range(4)  # MuJoCo's kinds of joints
 TYPES = {FREE: "fixed", BALL: "ball", SLIDE: "prismatic", HINGE: "revolute"}  # a free joint is held: so the base stands
 
 
-class Bodies:
+class MjcfBodies:
     """The bodies of a compiled model by name, their poses, inertias and joints."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: MjcfSource) -> None:
         self.source, self.model, self.where = source, source.model, source.where
         m = self.model
         self.names = [m.body(i).name or f"body{i}" for i in range(m.nbody)]
@@ -78,15 +78,15 @@ class Bodies:
         last = self.joints(body)[-1] == joint
         return self.names[body] if last else f"{self.names[body]} behind {self.joint_names[joint]}"
 
-    def riders(self, link: str, chain: Collection[str], held: Mapping[str, float] = NOWHERE) -> list[Rider]:
+    def riders(self, link: str, chain: Collection[str], held: Mapping[str, float] = NOWHERE) -> list[LumpedBody]:
         """Bodies that move with a link, itself the first; not itself if it is between two joints of a body."""
-        found = [Rider(link, np.eye(4), False)]
-        for place in found:  # grows while it is walked
+        lumped = [LumpedBody(link, np.eye(4), False)]
+        for place in lumped:  # grows while it is walked
             for step in self.tree.children[place.link]:
                 if step.name not in chain:
                     T = place.T @ self.held_pose(step, held)
-                    found.append(Rider(step.child, T, place.frozen or step.moves))
-        return [place for place in found if place.link in self.names]
+                    lumped.append(LumpedBody(step.child, T, place.frozen or step.moves))
+        return [place for place in lumped if place.link in self.names]
 
     def _tree(self) -> Tree:
         children: dict[str, list[TreeJoint]] = defaultdict(list)
@@ -112,14 +112,14 @@ class Site(NamedTuple):
     T: NDArray
 
 
-def sites(bodies: Bodies) -> list[Site]:
+def sites(bodies: MjcfBodies) -> list[Site]:
     """Sites that have names other than those of bodies."""
     m = bodies.model
-    found = [Site(m.site(i).name, bodies.names[int(m.site_bodyid[i])], site_pose(bodies, i)) for i in range(m.nsite)]
-    return [site for site in found if site.name and site.name not in bodies.names]
+    named = [Site(m.site(i).name, bodies.names[int(m.site_bodyid[i])], site_pose(bodies, i)) for i in range(m.nsite)]
+    return [site for site in named if site.name and site.name not in bodies.names]
 
 
-def site_pose(bodies: Bodies, site: int) -> NDArray:
+def site_pose(bodies: MjcfBodies, site: int) -> NDArray:
     """Pose (4, 4) of a site in its body."""
     return _pose(bodies.model.site_pos[site], bodies.model.site_quat[site])
 

@@ -58,15 +58,15 @@ def mounting_plane(model: Any, base: int, carriers: Sequence[int]) -> Plane | No
     """
     if not _stands(model, base):
         return None
-    placed, found = _placed(model), planes(model, base)
+    placed, candidates = _placed(model), planes(model, base)
     up = -placed.xmat[base].reshape(3, 3).T @ model.opt.gravity / (np.linalg.norm(model.opt.gravity) or 1.0)
-    level = [one for one in found if one.normal @ up > STEEPEST_FLOOR_COSINE]
+    level = [one for one in candidates if one.normal @ up > STEEPEST_FLOOR_COSINE]
     solid = [body for body in carriers if body and (model.body_mass[body] or model.body_geomnum[body])]
     carrier = solid[-1] if solid else base
     foot = placed.xmat[base].reshape(3, 3).T @ (placed.xpos[carrier] - placed.xpos[base])
     below = [one for one in level if one.normal @ foot - one.offset > -ROUND_OFF_M]
-    if found:
-        return min(below or level or found, key=lambda one: abs(one.normal @ foot - one.offset))
+    if candidates:
+        return min(below or level or candidates, key=lambda one: abs(one.normal @ foot - one.offset))
     return _seen_from(placed, base, placed.xpos[carrier], placed.xmat[carrier].reshape(3, 3)[:, 2]) if solid else None
 
 

@@ -17,7 +17,7 @@ from armdyn.errors import ArmdynWarning, ModelError, check_choice
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.model.mechanism import Frame, Spring
-from armdyn.model.mjcf.bodies import FREE, HINGE, TYPES, Bodies, Site, site_pose, sites
+from armdyn.model.mjcf.bodies import FREE, HINGE, TYPES, MjcfBodies, Site, site_pose, sites
 from armdyn.model.mjcf.mount import mounting_plane
 from armdyn.model.mjcf.source import compile_mjcf, import_mujoco
 from armdyn.model.mjcf.ties import (
@@ -77,7 +77,7 @@ def read_mjcf(
         If joints of the arm are in a loop that is not linear: connect, weld, ball joints, spatial tendons, polynomials.
     """
     check_choice("load", "branches", branches, BRANCHES, ModelError)
-    bodies = Bodies(compile_mjcf(path))
+    bodies = MjcfBodies(compile_mjcf(path))
     chain, site = chain_between(bodies, base, tip, branches)
     reject_hold(bodies.tree, chain, hold)
     if chain.guess:
@@ -85,7 +85,7 @@ def read_mjcf(
     return _arm(bodies, chain, site, branches, hold)
 
 
-def arm_like(bodies: Bodies, arm: Arm) -> Arm:
+def arm_like(bodies: MjcfBodies, arm: Arm) -> Arm:
     """The arm of a compiled model that has the joints of `arm`: its chain, or the whole tree."""
     chain, site = chain_between(bodies, arm.base_name, arm.tip_name)
     if {step.name for step in chain.joints if step.moves} >= set(arm.joint_names):
@@ -99,19 +99,21 @@ def held_positions(arm: Arm) -> Mapping[str, float]:
 
 
 def chain_between(
-    bodies: Bodies, base: str | None, tip: str | None, branches: str = "refuse"
+    bodies: MjcfBodies, base: str | None, tip: str | None, branches: str = "refuse"
 ) -> tuple[Chain, Site | None]:
     """The chain between two bodies or the whole tree, and the site of the tip where it is one."""
     site = _site(bodies, tip)
     return choose_chain(bodies.tree, base, site.body if site else tip, branches), site
 
 
-def _site(bodies: Bodies, name: str | None) -> Site | None:
+def _site(bodies: MjcfBodies, name: str | None) -> Site | None:
     """The site of that name; None if there is none, or a body of that name."""
     return next((site for site in sites(bodies) if site.name == name), None)
 
 
-def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str, hold: Mapping[str, float] = NOWHERE) -> Arm:
+def _arm(
+    bodies: MjcfBodies, chain: Chain, site: Site | None, branches: str, hold: Mapping[str, float] = NOWHERE
+) -> Arm:
     ties = tie_joints(bodies, chain, hold)
     moving = {step.name for step in chain.joints if step.moves} - ties.held.keys()
     notes = _notes(bodies, chain, ties)
@@ -155,7 +157,7 @@ def _arm(bodies: Bodies, chain: Chain, site: Site | None, branches: str, hold: M
 
 
 def _springs(
-    bodies: Bodies, base: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
+    bodies: MjcfBodies, base: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
 ) -> Iterator[Spring]:
     """Spatial tendons that are springs between two sites of different links."""
     m = bodies.model
@@ -174,7 +176,7 @@ def _springs(
 
 
 def _place(
-    bodies: Bodies, body: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
+    bodies: MjcfBodies, body: str, places: Mapping[str, tuple[str | None, NDArray]], ties: Ties
 ) -> tuple[str | None, NDArray]:
     """The link that carries a body, None for the base, and the body's pose in it."""
     T = np.eye(4)
@@ -188,13 +190,13 @@ def _place(
 
 
 def _follows(ties: Ties, joint: str) -> dict[str, Any]:
-    """What a joint follows, as fields of `Joint`."""
+    """Return what a joint follows, as fields of `Joint`."""
     rule = ties.rules.get(joint)
     return {} if rule is None else {"follows": tuple(rule.ratios.items()), "offset": rule.offset}
 
 
 def _site_frames(
-    bodies: Bodies, places: Mapping[str, tuple[str | None, NDArray]], without: Collection[str]
+    bodies: MjcfBodies, places: Mapping[str, tuple[str | None, NDArray]], without: Collection[str]
 ) -> Iterator[Frame]:
     """Sites that ride on links of a tree, as frames."""
     taken = {*places, *without}
@@ -204,7 +206,7 @@ def _site_frames(
             yield Frame(site.name, link, T @ site.T)
 
 
-def _joint(bodies: Bodies, j: int, before: NDArray) -> Joint:
+def _joint(bodies: MjcfBodies, j: int, before: NDArray) -> Joint:
     """Joint `j` behind the frame `before`: MuJoCo turns about an anchor, and by the difference to `ref`."""
     m, where = bodies.model, f"{bodies.where}: joint '{bodies.joint_names[j]}'"
     kind = int(m.jnt_type[j])
@@ -284,16 +286,16 @@ def _drive(m: Any, j: int, where: str) -> Drive:
 
 def _servos(m: Any, j: int) -> list[tuple[float, float]]:
     """Stiffness and damping, seen at the joint, of the position servos that drive it."""
-    found = []
+    gains = []
     for a in _actuators(m, j):
         kp, kv, gear = float(m.actuator_gainprm[a, 0]), -float(m.actuator_biasprm[a, 2]), float(m.actuator_gear[a, 0])
         if m.actuator_biasprm[a, 1] == -kp != 0 and gear == 1 and kv >= 0:
-            found.append((kp, kv))
-    return found
+            gains.append((kp, kv))
+    return gains
 
 
 def _link_inertia(
-    bodies: Bodies, link: str, chain: set[str], branches: str, notes: list[str], held: Mapping[str, float]
+    bodies: MjcfBodies, link: str, chain: set[str], branches: str, notes: list[str], held: Mapping[str, float]
 ) -> Inertia:
     riders = bodies.riders(link, chain, held)
     at = "the positions of hold, others at their initial positions" if held else "their initial positions"
@@ -305,7 +307,7 @@ def _link_inertia(
     return sum((bodies.inertia(body.link).moved(body.T) for body in riders), Inertia.zero())
 
 
-def _base_pose(bodies: Bodies, base: str) -> NDArray:
+def _base_pose(bodies: MjcfBodies, base: str) -> NDArray:
     """Pose of the base in the world, all joints at their initial positions."""
     T = np.eye(4)
     for step in bodies.tree.path(bodies.tree.root, base):
@@ -314,24 +316,24 @@ def _base_pose(bodies: Bodies, base: str) -> NDArray:
     return T
 
 
-def carriers_of(bodies: Bodies, chain: Chain) -> list[int]:
+def carriers_of(bodies: MjcfBodies, chain: Chain) -> list[int]:
     """The base and the bodies on it before the first moving joint; none for a base between two joints of a body."""
     links = [chain.base, *(step.child for step in takewhile(lambda step: not step.moves, chain.joints))]
     return [bodies.names.index(link) for link in links] if chain.base in bodies.names else []
 
 
-def _mounting_plane(bodies: Bodies, chain: Chain) -> tuple[float, float, float, float] | None:
-    """What the arm stands on, in the axes of its base; see `mounting_plane`."""
+def _mounting_plane(bodies: MjcfBodies, chain: Chain) -> tuple[float, float, float, float] | None:
+    """Return the plane that the arm stands on, in the axes of its base; see `mounting_plane`."""
     carriers = carriers_of(bodies, chain)
-    found = mounting_plane(bodies.model, carriers[0], carriers) if carriers else None
-    if found is None:
+    plane = mounting_plane(bodies.model, carriers[0], carriers) if carriers else None
+    if plane is None:
         return None
-    x, y, z = (float(part) for part in found.normal)
-    return x, y, z, found.offset
+    x, y, z = (float(part) for part in plane.normal)
+    return x, y, z, plane.offset
 
 
-def _notes(bodies: Bodies, chain: Chain, ties: Ties) -> list[str]:
-    """What MuJoCo adds to the arm and armdyn leaves out, and what is taken otherwise."""
+def _notes(bodies: MjcfBodies, chain: Chain, ties: Ties) -> list[str]:
+    """Return notes on what MuJoCo adds to the arm and armdyn leaves out, and what is taken otherwise."""
     m = bodies.model
     moving = {step.name for step in chain.joints if step.moves} - ties.held.keys()
     taken = {one.name for one in relations(bodies) if not moving.isdisjoint(one.ratios)}
@@ -364,7 +366,9 @@ def _tendon_notes(m: Any) -> list[str]:
 
 
 def _option_notes(m: Any, joints: list[int]) -> list[str]:
-    """What the file's options and actuators make of the dynamics of joints, and what is left out of it."""
+    """Return notes on what the file's options and actuators make of the dynamics of joints, and what is left out of
+    it.
+    """
     forces = ("gravity", "spring", "damper", "frictionloss", "constraint")
     notes = [f'<flag {force}="disable"/>: the arm has none' for force in forces[:-1] if is_disabled(m, force)]
     if is_disabled(m, "constraint"):

@@ -15,7 +15,7 @@ MOST_FILES = 100  # of one model, with all that it includes
 LARGEST_MESH = 50_000_000  # bytes
 
 
-class Source(NamedTuple):
+class MjcfSource(NamedTuple):
     """An MJCF model as MuJoCo compiles it (`MjModel`), and what of it depends on meshes that are absent."""
 
     where: str  # the file, for errors
@@ -25,7 +25,7 @@ class Source(NamedTuple):
     excluded: frozenset[frozenset[str]] = frozenset()  # pairs of bodies that the file keeps from colliding
 
 
-def compile_mjcf(path: str | os.PathLike[str], *, shapes: bool = False) -> Source:
+def compile_mjcf(path: str | os.PathLike[str], *, shapes: bool = False) -> MjcfSource:
     """The model in a file.
 
     Geometries are dropped from bodies with an `<inertial>` of their own, since they do not move anything, unless
@@ -36,13 +36,13 @@ def compile_mjcf(path: str | os.PathLike[str], *, shapes: bool = False) -> Sourc
     return compile_texts(Path(path).resolve(), included_files(path), shapes=shapes)
 
 
-def compile_texts(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> Source:
+def compile_texts(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> MjcfSource:
     """The model of the file `main` and its includes, whose contents are given; see `compile_mjcf`."""
     require_bounded(main, files)
     return compile_here(main, files, shapes=shapes)
 
 
-def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> Source:
+def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) -> MjcfSource:
     """The same without bounds on time and memory."""
     mujoco = import_mujoco()
     includes = {f.relative_to(main.parent).as_posix(): data for f, data in files.items() if f != main}
@@ -51,7 +51,7 @@ def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) 
         spec.modelfiledir = str(main.parent)
         excluded = frozenset(frozenset((one.bodyname1, one.bodyname2)) for one in spec.excludes)
         lost, hollow = _drop_geometries(spec, main.parent, shapes, _wrapped(files))
-        return Source(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
+        return MjcfSource(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
     except UnicodeDecodeError:
         raise ReadError(f"{main.name}: expected UTF-8 text; save it as UTF-8") from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
@@ -66,22 +66,22 @@ def import_mujoco() -> Any:
 def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
     """The file and all that it includes, by path; a file outside the model's folder is rejected."""
     home = Path(path).resolve().parent
-    found: dict[Path, bytes] = {}
+    files: dict[Path, bytes] = {}
     waiting = [Path(path).resolve()]
     while waiting:
         file = waiting.pop()
-        if file in found:
+        if file in files:
             continue
         if not file.is_relative_to(home):
             raise ReadError(f"{Path(path).name}: includes '{file.name}' outside its own folder; copy it there")
-        if len(found) >= MOST_FILES:
+        if len(files) >= MOST_FILES:
             raise ReadError(f"{Path(path).name}: includes more than {MOST_FILES} files; not a robot")
-        found[file] = read_bytes(file)
-        root = parse_xml(found[file], file.name)
+        files[file] = read_bytes(file)
+        root = parse_xml(files[file], file.name)
         if root.tag not in ("mujoco", "mujocoinclude"):
             raise ReadError(f"{file.name}: expected an MJCF with root element <mujoco>, got <{root.tag:.40}>")
         waiting += [(home / include.get("file", "")).resolve() for include in root.iter("include")]
-    return found
+    return files
 
 
 def _wrapped(files: dict[Path, bytes]) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from armdyn.errors import ModelError
-from armdyn.model.mjcf.bodies import BALL, Bodies
+from armdyn.model.mjcf.bodies import BALL, MjcfBodies
 from armdyn.model.mjcf.source import import_mujoco
 from armdyn.model.urdf.tree import Chain
 
@@ -30,7 +30,7 @@ class Loop(NamedTuple):
     joints: frozenset[str]
 
 
-class Rule(NamedTuple):
+class TieRule(NamedTuple):
     """Position of a joint: offset + sum of ratio * position of other joints."""
 
     ratios: dict[str, float]
@@ -38,13 +38,13 @@ class Rule(NamedTuple):
 
 
 class Ties(NamedTuple):
-    """What follows in an arm, and what is held because all that it follows is."""
+    """Joints that follow in an arm, and those that are held because all that they follow is."""
 
-    rules: dict[str, Rule]  # of joints that follow joints of the arm
+    rules: dict[str, TieRule]  # of joints that follow joints of the arm
     held: dict[str, float]  # positions of joints that do not move with the arm, where these are not the initial ones
 
 
-def tie_joints(bodies: Bodies, chain: Chain, hold: Mapping[str, float]) -> Ties:
+def tie_joints(bodies: MjcfBodies, chain: Chain, hold: Mapping[str, float]) -> Ties:
     """Resolve which joints of the arm follow which; a loop that is not linear is rejected by name."""
     mine = {step.name for step in chain.joints if step.moves}
     for loop in loops(bodies):
@@ -61,32 +61,32 @@ def tie_joints(bodies: Bodies, chain: Chain, hold: Mapping[str, float]) -> Ties:
         at = {leader: float(hold.get(leader, bodies.initial(leader))) for leader in apart}
         offset = rule.offset + sum(ratio * at[leader] for leader, ratio in apart.items())
         if name in mine and leaders:
-            rules[name] = Rule(leaders, offset)
+            rules[name] = TieRule(leaders, offset)
         elif name in mine or not hold.keys().isdisjoint(apart):
             held[name] = offset
     return Ties(rules, held)
 
 
-def relations(bodies: Bodies) -> list[Relation]:
+def relations(bodies: MjcfBodies) -> list[Relation]:
     """The file's active linear equalities of joints and fixed tendons."""
     return [one for e in range(bodies.model.neq) if isinstance(one := _equality(bodies, e), Relation)]
 
 
-def loops(bodies: Bodies) -> list[Loop]:
+def loops(bodies: MjcfBodies) -> list[Loop]:
     """Ball joints, equalities that are not linear, and spatial tendons that exert forces of their own."""
     m = bodies.model
     balls = [name for j, name in enumerate(bodies.joint_names) if m.jnt_type[j] == BALL]
-    found = [Loop(f"ball joint '{name}'", frozenset((name,))) for name in balls]
-    found += [one for e in range(m.neq) if isinstance(one := _equality(bodies, e), Loop)]
+    closed = [Loop(f"ball joint '{name}'", frozenset((name,))) for name in balls]
+    closed += [one for e in range(m.neq) if isinstance(one := _equality(bodies, e), Loop)]
     for t in range(m.ntendon):
         if not is_fixed(m, t) and acts(m, t) and spring_ends(m, t) is None:
-            found.append(Loop(f"spatial tendon '{tendon_name(m, t)}'", _spanned(bodies, t)))
-    return found
+            closed.append(Loop(f"spatial tendon '{tendon_name(m, t)}'", _spanned(bodies, t)))
+    return closed
 
 
-def resolve(ties: list[Relation], bodies: Bodies) -> dict[str, Rule]:
+def resolve(ties: list[Relation], bodies: MjcfBodies) -> dict[str, TieRule]:
     """Solve the relations for as many joints, in terms of those that remain."""
-    rules: dict[str, Rule] = {}
+    rules: dict[str, TieRule] = {}
     for tie in ties:
         row, constant = _substituted(tie.ratios, rules), tie.constant
         constant -= sum(ratio * rules[name].offset for name, ratio in tie.ratios.items() if name in rules)
@@ -97,11 +97,11 @@ def resolve(ties: list[Relation], bodies: Bodies) -> dict[str, Rule]:
         pivot = tie.follower if tie.follower in row else max(row, key=bodies.joint_names.index)
         scale = row.pop(pivot)
         rules = {name: _with(rule, pivot, row, constant, scale) for name, rule in rules.items()}
-        rules[pivot] = Rule({name: -ratio / scale for name, ratio in row.items()}, constant / scale)
+        rules[pivot] = TieRule({name: -ratio / scale for name, ratio in row.items()}, constant / scale)
     return rules
 
 
-def _substituted(ratios: Mapping[str, float], rules: Mapping[str, Rule]) -> dict[str, float]:
+def _substituted(ratios: Mapping[str, float], rules: Mapping[str, TieRule]) -> dict[str, float]:
     """A sum of positions in terms of joints that follow none."""
     total: dict[str, float] = {}
     for name, ratio in ratios.items():
@@ -110,7 +110,7 @@ def _substituted(ratios: Mapping[str, float], rules: Mapping[str, Rule]) -> dict
     return {name: ratio for name, ratio in total.items() if abs(ratio) > ROUND_OFF}
 
 
-def _with(rule: Rule, pivot: str, row: Mapping[str, float], constant: float, scale: float) -> Rule:
+def _with(rule: TieRule, pivot: str, row: Mapping[str, float], constant: float, scale: float) -> TieRule:
     """A rule without the joint `pivot`, which follows others now."""
     if pivot not in rule.ratios:
         return rule
@@ -118,10 +118,10 @@ def _with(rule: Rule, pivot: str, row: Mapping[str, float], constant: float, sca
     share = ratios.pop(pivot) / scale
     for name, ratio in row.items():
         ratios[name] = ratios.get(name, 0.0) - share * ratio
-    return Rule({name: ratio for name, ratio in ratios.items() if ratio}, rule.offset + share * constant)
+    return TieRule({name: ratio for name, ratio in ratios.items() if ratio}, rule.offset + share * constant)
 
 
-def _equality(bodies: Bodies, e: int) -> Relation | Loop | None:
+def _equality(bodies: MjcfBodies, e: int) -> Relation | Loop | None:
     """One equality of the file; None where it is not active or ties nothing that moves."""
     m, mujoco = bodies.model, import_mujoco()
     kind, name = int(m.eq_type[e]), equality_name(m, e)
@@ -152,11 +152,11 @@ def _equality(bodies: Bodies, e: int) -> Relation | Loop | None:
     return Relation(f"equality '{name}'", ratios, constant, follower)
 
 
-def _joint_sum(bodies: Bodies, j: int) -> dict[str, float]:
+def _joint_sum(bodies: MjcfBodies, j: int) -> dict[str, float]:
     return {bodies.joint_names[j]: 1.0}
 
 
-def _tendon_sum(bodies: Bodies, t: int) -> dict[str, float] | None:
+def _tendon_sum(bodies: MjcfBodies, t: int) -> dict[str, float] | None:
     """The joints of a fixed tendon and their coefficients; None of a spatial one."""
     m = bodies.model
     if not is_fixed(m, t):
@@ -200,27 +200,27 @@ def tendon_name(m: Any, t: int) -> str:
     return m.tendon(t).name or f"tendon{t}"
 
 
-def tendon_bodies(bodies: Bodies, t: int) -> list[int]:
+def tendon_bodies(bodies: MjcfBodies, t: int) -> list[int]:
     """Bodies that a spatial tendon passes, in its order."""
     m, kinds = bodies.model, import_mujoco().mjtWrap
-    first, found = int(m.tendon_adr[t]), []
+    first, bodies_on_tendon = int(m.tendon_adr[t]), []
     for w in range(first, first + int(m.tendon_num[t])):
         kind, k = int(m.wrap_type[w]), int(m.wrap_objid[w])
         if kind == kinds.mjWRAP_SITE:
-            found.append(int(m.site_bodyid[k]))
+            bodies_on_tendon.append(int(m.site_bodyid[k]))
         elif kind in (kinds.mjWRAP_SPHERE, kinds.mjWRAP_CYLINDER):
-            found.append(int(m.geom_bodyid[k]))
-    return found
+            bodies_on_tendon.append(int(m.geom_bodyid[k]))
+    return bodies_on_tendon
 
 
-def _spanned(bodies: Bodies, t: int) -> frozenset[str]:
+def _spanned(bodies: MjcfBodies, t: int) -> frozenset[str]:
     """Moving joints that change the length of a spatial tendon; those of a fixed one."""
     if is_fixed(bodies.model, t):
         return frozenset(_tendon_sum(bodies, t) or ())
     return _between(bodies, tendon_bodies(bodies, t))
 
 
-def _between(bodies: Bodies, ends: Collection[int]) -> frozenset[str]:
+def _between(bodies: MjcfBodies, ends: Collection[int]) -> frozenset[str]:
     """Moving joints by which bodies move against each other."""
     tree = bodies.tree
     roots = [[step.name for step in tree.path(tree.root, bodies.names[end]) if step.moves] for end in ends]
@@ -228,7 +228,7 @@ def _between(bodies: Bodies, ends: Collection[int]) -> frozenset[str]:
     return frozenset().union(*paths) - frozenset.intersection(*paths) if paths else frozenset()
 
 
-def _avoid(bodies: Bodies, chain: Chain) -> str:
+def _avoid(bodies: MjcfBodies, chain: Chain) -> str:
     """Name a tip whose chain is free of loops, or say that there is none."""
     closed = frozenset().union(*(loop.joints for loop in loops(bodies)))
     moving = {chain.base: 0}  # joints of the chains that avoid them

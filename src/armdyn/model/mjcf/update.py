@@ -16,9 +16,9 @@ from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
-from armdyn.model.mjcf.bodies import Bodies
+from armdyn.model.mjcf.bodies import MjcfBodies
 from armdyn.model.mjcf.read import actuator_share, arm_like, held_positions
-from armdyn.model.mjcf.source import Source, compile_texts, included_files
+from armdyn.model.mjcf.source import MjcfSource, compile_texts, included_files
 from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
 from armdyn.model.urdf.update import reject_other_joints
 from armdyn.model.urdf.xml import text
@@ -60,7 +60,7 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     main = Path(onto).resolve()
     files = included_files(onto)
     source = compile_texts(main, files)
-    bodies = Bodies(source)
+    bodies = MjcfBodies(source)
     old = _same_arm(arm, bodies, frames)
     tags = [tag for file, data in files.items() for tag in start_tags(file, data)]
     edits = [edit for index in range(arm.n_joints) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
@@ -74,16 +74,16 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     changed = _apply(files, edits)
     beside = {main.parent / name: changed[file] for file, name in names.items()}
     after = compile_texts(main, {**files, **beside, main: changed.get(main, files[main])})
-    _check(arm, Bodies(after))
-    _same_arm(arm, Bodies(after))
+    _check(arm, MjcfBodies(after))
+    _same_arm(arm, MjcfBodies(after))
     _warn_of_servos(arm, source, after)
     _write(Path(path), main, changed.get(main, files[main]), {file.name: data for file, data in beside.items()})
 
 
 def _includes(main: Path, tags: list[Tag]) -> list[tuple[Tag, Path]]:
     """Every `<include>` and the file that it leads to, however that is spelled; all are relative to the main file."""
-    found = [tag for tag in tags if tag.name == "include"]
-    return [(tag, (main.parent / tag.attributes.get("file", "")).resolve()) for tag in found]
+    includes = [tag for tag in tags if tag.name == "include"]
+    return [(tag, (main.parent / tag.attributes.get("file", "")).resolve()) for tag in includes]
 
 
 def _names(stem: str, main: Path, changed: set[Path], tags: list[Tag]) -> dict[Path, str]:
@@ -114,7 +114,7 @@ def start_tags(file: Path, data: bytes) -> list[Tag]:
     return tags
 
 
-def _same_arm(arm: Arm, bodies: Bodies, frames: bool = False) -> Arm:
+def _same_arm(arm: Arm, bodies: MjcfBodies, frames: bool = False) -> Arm:
     """The file's own arm between the same ends, or an error if its joints stand elsewhere (unless `frames` move)."""
     old = arm_like(bodies, arm)
     reject_other_joints(arm, old.joint_names, bodies.where)
@@ -134,9 +134,9 @@ def _differ(a: ArrayLike, b: ArrayLike) -> bool:
 
 
 def _joint_edits(
-    arm: Arm, old: Arm, index: int, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]
+    arm: Arm, old: Arm, index: int, tags: list[Tag], bodies: MjcfBodies, files: dict[Path, bytes]
 ) -> list[Edit]:
-    """What changes for one joint and its link."""
+    """Return the edits for one joint and its link."""
     edits = []
     joint = arm.joints[index]
     new, before = joint_attributes(joint), joint_attributes(old.joints[index])
@@ -157,7 +157,7 @@ def _joint_edits(
     return edits
 
 
-def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
+def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: MjcfBodies, files: dict[Path, bytes]) -> list[Edit]:
     """Places of the bodies whose joints stand elsewhere in `arm`."""
     edits = []
     for joint, before, link in zip(arm.joints, old.joints, arm.links, strict=True):
@@ -176,31 +176,31 @@ def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: Bodies, files: dic
     return edits
 
 
-def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> list[Edit]:
+def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: MjcfBodies, files: dict[Path, bytes]) -> list[Edit]:
     """Gains of a joint's position servo, where the arm has some that differ."""
     gains, before = ((j.drive.servo_stiffness, j.drive.servo_damping) for j in (joint, old))
     if not gains[0] or not _differ(gains, before):
         return []
-    found = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
-    if len(found) != 1 or found[0].name != "position":
+    actuators = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
+    if len(actuators) != 1 or actuators[0].name != "position":
         raise ModelError(
             f'{bodies.where}: expected one <position joint="{joint.name}"> to hold its servo, found '
-            f"{', '.join(f'<{tag.name}>' for tag in found) or 'none'}; add it, or write a file of its own"
+            f"{', '.join(f'<{tag.name}>' for tag in actuators) or 'none'}; add it, or write a file of its own"
         )
-    return [_edit(found[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
+    return [_edit(actuators[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
 
 
-def _inertial_edit(arm: Arm, link: Link, tags: list[Tag], bodies: Bodies, files: dict[Path, bytes]) -> Edit:
+def _inertial_edit(arm: Arm, link: Link, tags: list[Tag], bodies: MjcfBodies, files: dict[Path, bytes]) -> Edit:
     """The `<inertial>` of a link's own body: the link's inertia less that of all that rides on it."""
-    own, chain, held = link.inertia, set(arm.joint_names), held_positions(arm)
+    inertia, chain, held = link.inertia, set(arm.joint_names), held_positions(arm)
     for body in bodies.riders(link.name, chain, held)[1:]:
-        own = own - bodies.inertia(body.link).moved(body.T)
-    if why := own.problems():
+        inertia = inertia - bodies.inertia(body.link).moved(body.T)
+    if why := inertia.problems():
         raise ModelError(
             f"{bodies.where}: body '{link.name}' is not physically consistent without the bodies that ride on it: "
             f"{why[0]}"
         )
-    attributes = inertial_attributes(own)
+    attributes = inertial_attributes(inertia)
     tag = _find_named(tags, "body", link.name, bodies.where)
     for child in tags:
         if child.name == "inertial" and child.parent == (tag.file, tag.start):
@@ -216,13 +216,13 @@ def _indentation(data: bytes, start: int) -> bytes:
 
 
 def _find_named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
-    found = [tag for tag in tags if tag.name == kind and tag.attributes.get("name") == name]
-    if len(found) != 1:
+    matches = [tag for tag in tags if tag.name == kind and tag.attributes.get("name") == name]
+    if len(matches) != 1:
         raise ModelError(
-            f'{where}: expected one <{kind} name="{name}"> in the text, found {len(found)}; '
+            f'{where}: expected one <{kind} name="{name}"> in the text, found {len(matches)}; '
             f"give the {kind} a name of its own, then write onto the file"
         )
-    return found[0]
+    return matches[0]
 
 
 def _edit(tag: Tag, files: dict[Path, bytes], attributes: dict[str, str], without: tuple[str, ...] = ()) -> Edit:
@@ -251,7 +251,7 @@ def _close(a: Inertia, b: Inertia) -> bool:
     return bool(np.abs(a.theta - b.theta).max() <= SAME_NUMBER_TOLERANCE * max(1e-3, np.abs(a.theta).max()))
 
 
-def _check(arm: Arm, bodies: Bodies) -> None:
+def _check(arm: Arm, bodies: MjcfBodies) -> None:
     """Raise if MuJoCo makes something else of the changed text (`inertiafromgeom`, `settotalmass`, flags, ...)."""
     got = arm_like(bodies, arm)
     for mine, theirs in zip(arm.links, got.links, strict=True):
@@ -271,7 +271,7 @@ def _check(arm: Arm, bodies: Bodies) -> None:
             )
 
 
-def _warn_of_servos(arm: Arm, before: Source, after: Source) -> None:
+def _warn_of_servos(arm: Arm, before: MjcfSource, after: MjcfSource) -> None:
     """Say where MuJoCo makes another damping of a servo than the arm has."""
     wanted = {joint.name: joint.drive.servo_damping for joint in arm.joints if joint.drive.servo_stiffness}
     for a in range(before.model.nu):

@@ -145,7 +145,7 @@ def joint_element(body: Element, joint: Joint, numbers: Mapping[str, float]) -> 
 
 
 def joint_attributes(joint: Joint) -> dict[str, float]:
-    """What MJCF's `<joint>` holds of a joint's friction and drive."""
+    """Return what MJCF's `<joint>` holds of a joint's friction and drive."""
     return {
         "damping": joint.friction.plain[0] + joint.drive.reflected_damping,
         "frictionloss": joint.friction.plain[1],
@@ -156,7 +156,7 @@ def joint_attributes(joint: Joint) -> dict[str, float]:
 
 
 def servo_attributes(joint: Joint) -> dict[str, str]:
-    """What MJCF's `<position>` holds of a joint's servo; nothing where it has none."""
+    """Return what MJCF's `<position>` holds of a joint's servo; nothing where it has none."""
     drive = joint.drive
     return {"kp": text([drive.servo_stiffness]), "kv": text([drive.servo_damping])} if drive.servo_stiffness else {}
 

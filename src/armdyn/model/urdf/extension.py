@@ -36,14 +36,14 @@ def extension(arm: Arm) -> Element:
 
 def restore(standard: Arm, robot: Element, where: str) -> Arm:
     """The arm of the standard elements, with what the extension adds to it."""
-    kept = _extension_arm(robot, where)
-    return standard if kept is None else reconcile(standard, kept)
+    extension = _extension_arm(robot, where)
+    return standard if extension is None else reconcile(standard, extension)
 
 
 def holds_tree(robot: Element, where: str) -> bool:
     """Whether the file was written from an arm that is no chain."""
-    kept = _extension_arm(robot, where)
-    return kept is not None and not kept.is_chain
+    extension = _extension_arm(robot, where)
+    return extension is not None and not extension.is_chain
 
 
 def _extension_arm(robot: Element, where: str) -> Arm | None:
@@ -59,69 +59,69 @@ def _extension_arm(robot: Element, where: str) -> Arm | None:
         raise type(error)(f"{error}; remove the element to use the rest of the file") from None
 
 
-def reconcile(standard: Arm, kept: Arm) -> Arm:
-    """`kept` where it says the same as `standard` with more digits or more detail, else `standard`.
+def reconcile(standard: Arm, extension: Arm) -> Arm:
+    """`extension` where it says the same as `standard` with more digits or more detail, else `standard`.
 
     Frames are taken all or none, since links and joints share them; inertia and friction link by
     link. Drives, gravity, notes and the treatment of logs, which URDF lacks, are kept.
     """
-    by_name = {joint.name: joint for joint in kept.joints}
-    standard = _with_leaders(standard, kept)
-    same_joints = standard.joint_names == kept.joint_names
+    by_name = {joint.name: joint for joint in extension.joints}
+    standard = _with_leaders(standard, extension)
+    same_joints = standard.joint_names == extension.joint_names
     standard = standard.with_joints(
         _add_detail(joint, by_name.get(joint.name, joint), same_joints) for joint in standard.joints
     )
-    names = frame_names(kept)
+    names = frame_names(extension)
     if not same_joints or standard.base_name != names.base:
-        return dataclasses.replace(standard, notes=(*kept.notes, *standard.notes))
+        return dataclasses.replace(standard, notes=(*extension.notes, *standard.notes))
     turned = not np.array_equal(standard.gravity, STANDARD_GRAVITY)
-    standard = standard.with_gravity(standard.gravity if turned else kept.gravity)
-    if not _same_frames(standard, kept):
+    standard = standard.with_gravity(standard.gravity if turned else extension.gravity)
+    if not _same_frames(standard, extension):
         notes = (
-            *kept.notes,
+            *extension.notes,
             *standard.notes,
             "frames were edited outside armdyn: those of the standard elements are used",
         )
-        return dataclasses.replace(standard, notes=notes, preprocessing=kept.preprocessing)
-    return _with_kept_frames(standard, kept, standard.tip_name == names.tip)
+        return dataclasses.replace(standard, notes=notes, preprocessing=extension.preprocessing)
+    return _with_kept_frames(standard, extension, standard.tip_name == names.tip)
 
 
-def _with_leaders(standard: Arm, kept: Arm) -> Arm:
-    """`standard`, but joints that follow several others, which URDF cannot say, follow them as in `kept`."""
-    if standard.joint_names != kept.joint_names or standard.parents != kept.parents:
+def _with_leaders(standard: Arm, extension: Arm) -> Arm:
+    """`standard`, but joints that follow several others, which URDF cannot say, follow them as in `extension`."""
+    if standard.joint_names != extension.joint_names or standard.parents != extension.parents:
         return standard
     return standard.with_joints(
         dataclasses.replace(joint, follows=old.follows, offset=old.offset) if len(old.follows) > 1 else joint
-        for joint, old in zip(standard.joints, kept.joints, strict=True)
+        for joint, old in zip(standard.joints, extension.joints, strict=True)
     )
 
 
-def _with_kept_frames(standard: Arm, kept: Arm, same_tip: bool) -> Arm:
-    """`kept`, but for what differs in `standard`: friction, inertia, limits, the tip."""
+def _with_kept_frames(standard: Arm, extension: Arm, same_tip: bool) -> Arm:
+    """`extension`, but for what differs in `standard`: friction, inertia, limits, the tip."""
     joints = tuple(
         dataclasses.replace(joint, axis=old.axis, before=old.before, after=old.after, parent=old.parent)
-        for joint, old in zip(standard.joints, kept.joints, strict=True)
+        for joint, old in zip(standard.joints, extension.joints, strict=True)
     )
     links = tuple(
         old if _same_inertia(link, old, joint) else Link(old.name, _behind(link.inertia, joint))
-        for link, old, joint in zip(standard.links, kept.links, kept.joints, strict=True)
+        for link, old, joint in zip(standard.links, extension.links, extension.joints, strict=True)
     )
-    edited = [link.name for link, old in zip(links, kept.links, strict=True) if link is not old]
-    notes = [*kept.notes, *(f"inertia of link '{name}' was edited outside armdyn" for name in edited)]
+    edited = [link.name for link, old in zip(links, extension.links, strict=True) if link is not old]
+    notes = [*extension.notes, *(f"inertia of link '{name}' was edited outside armdyn" for name in edited)]
     arm = dataclasses.replace(
-        kept, joints=joints, links=links, gravity=standard.gravity, name=standard.name, notes=tuple(notes)
+        extension, joints=joints, links=links, gravity=standard.gravity, name=standard.name, notes=tuple(notes)
     )
-    if not kept.is_chain or (same_tip and _close(flat_frames(standard)[-1], flat_frames(kept)[-1])):
+    if not extension.is_chain or (same_tip and _close(flat_frames(standard)[-1], flat_frames(extension)[-1])):
         return arm
-    tool = inverse(kept.joints[-1].after) @ standard.tool_pose
+    tool = inverse(extension.joints[-1].after) @ standard.tool_pose
     return dataclasses.replace(arm, tool_pose=tool, tip_name=standard.tip_name)
 
 
-def _add_detail(joint: Joint, kept: Joint, same_joints: bool) -> Joint:
-    """`joint` with the drive of `kept`, and its friction where the URDF agrees with it."""
-    friction = kept.friction if plain_friction(kept) == plain_friction(joint) else joint.friction
+def _add_detail(joint: Joint, extension: Joint, same_joints: bool) -> Joint:
+    """`joint` with the drive of `extension`, and its friction where the URDF agrees with it."""
+    friction = extension.friction if plain_friction(extension) == plain_friction(joint) else joint.friction
     # Rows of coupling and deflection have numbers for every joint: they mean nothing in another chain.
-    drive = kept.drive if same_joints else dataclasses.replace(kept.drive, coupling=(), deflection=())
+    drive = extension.drive if same_joints else dataclasses.replace(extension.drive, coupling=(), deflection=())
     return dataclasses.replace(joint, friction=friction, drive=drive)
 
 
@@ -173,19 +173,19 @@ def _behind(inertia: Inertia, joint: Joint) -> Inertia:
     return inertia.moved(inverse(joint.after)) if inertia.is_known else Inertia.unknown()
 
 
-def _same_frames(standard: Arm, kept: Arm) -> bool:
+def _same_frames(standard: Arm, extension: Arm) -> bool:
     """Whether both have the same joints; the tip may differ."""
-    pairs = zip(standard.joints, kept.joints, strict=True)
-    if standard.parents != kept.parents:
+    pairs = zip(standard.joints, extension.joints, strict=True)
+    if standard.parents != extension.parents:
         return False
     if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME_NUMBER_TOLERANCE for a, b in pairs):
         return False
-    frames = zip(flat_frames(standard)[:-1], flat_frames(kept)[:-1], strict=True)
+    frames = zip(flat_frames(standard)[:-1], flat_frames(extension)[:-1], strict=True)
     return all(_close(a, b) for a, b in frames)
 
 
-def _same_inertia(standard: Link, kept: Link, joint: Joint) -> bool:
-    return _close(flat_inertia(kept, joint).theta, standard.inertia.theta)
+def _same_inertia(standard: Link, extension: Link, joint: Joint) -> bool:
+    return _close(flat_inertia(extension, joint).theta, standard.inertia.theta)
 
 
 def _close(a: NDArray, b: NDArray) -> bool:

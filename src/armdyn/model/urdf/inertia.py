@@ -23,7 +23,7 @@ BRANCHES = ("lump", "refuse", "keep")
 NOWHERE: Mapping[str, float] = MappingProxyType({})  # no joint is held elsewhere than at zero
 
 
-class Rider(NamedTuple):
+class LumpedBody(NamedTuple):
     """A body that moves with a link of the chain, and its pose in that link's frame."""
 
     link: str
@@ -31,21 +31,21 @@ class Rider(NamedTuple):
     frozen: bool  # reached over a moving joint that is held
 
 
-def riders(tree: Tree, link: str, chain: Collection[str], hold: Mapping[str, float] = NOWHERE) -> list[Rider]:
+def riders(tree: Tree, link: str, chain: Collection[str], hold: Mapping[str, float] = NOWHERE) -> list[LumpedBody]:
     """`link` and every body below it that is not carried by a further joint of the chain, given by names."""
-    found = [Rider(link, np.eye(4), False)]
-    for body in found:  # grows while it is walked
+    lumped = [LumpedBody(link, np.eye(4), False)]
+    for body in lumped:  # grows while it is walked
         for joint in tree.children[body.link]:
             if joint.name not in chain:
                 where = f"{tree.where}: joint '{joint.name}'"
                 T = body.T @ origin(joint.element, where)
                 if joint.moves:
                     T = T @ held_motion(tree, joint, hold, where)
-                found.append(Rider(joint.child, T, body.frozen or joint.moves))
-    return found
+                lumped.append(LumpedBody(joint.child, T, body.frozen or joint.moves))
+    return lumped
 
 
-def note_branches(bodies: list[Rider], where: str, branches: str, at: str, notes: list[str]) -> None:
+def note_branches(bodies: list[LumpedBody], where: str, branches: str, at: str, notes: list[str]) -> None:
     """Tell of moving branches that ride on a link, the first of the bodies, with their joints frozen; or raise."""
     check_choice("load", "branches", branches, BRANCHES, ModelError)
     frozen = ", ".join(body.link for body in bodies if body.frozen)

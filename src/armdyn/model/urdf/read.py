@@ -97,7 +97,7 @@ def read_urdf(
 
 
 def impossible_note(link: Link) -> str:
-    """What is told, and kept in `arm.notes`, of a link whose inertia no body can have; empty if one can.
+    """Return the note, kept in `arm.notes`, on a link whose inertia no body can have; empty if one can.
 
     Makers' files hold such tensors. They are used as they stand, and written again while the notes
     admit them; an arm that has become impossible later is not written.
@@ -166,7 +166,7 @@ def _held_note(tree: Tree, joint: TreeJoint, hold: Mapping[str, float]) -> str:
 
 
 def _follows(joint: TreeJoint, file: str) -> dict[str, Any]:
-    """What a joint that mimics another follows, as fields of `Joint`."""
+    """Return what a joint that mimics another follows, as fields of `Joint`."""
     mimic = mimic_of(joint, file)
     return {} if mimic is None else {"follows": ((mimic.leader, mimic.multiplier),), "offset": mimic.offset}
 

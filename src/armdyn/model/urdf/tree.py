@@ -132,10 +132,10 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
         check_choice(here, "type", kind, (*KINDS, *OTHER_TYPES), ModelError)
         ends = []
         for end in ("parent", "child"):
-            found = element.find(end)
-            if found is None:
+            link = element.find(end)
+            if link is None:
                 raise ModelError(f"{here}: lacks its <{end} link=...>")
-            ends.append(text_attribute(found, "link", here))
+            ends.append(text_attribute(link, "link", here))
             if ends[-1] not in links:
                 raise ModelError(f"{here}: its {end} link {ends[-1]!r:.60} is not in the file")
         joints[name] = TreeJoint(name, kind, ends[0], ends[1], element)
@@ -237,7 +237,7 @@ def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
 
 def _list(names: Iterable[str]) -> str:
     """Names for an error, cut after a dozen."""
-    shown = list(names)
-    return ", ".join(f"{name:.60}" for name in shown[:MOST_NAMES_IN_ERROR]) + (
-        ", ..." if len(shown) > MOST_NAMES_IN_ERROR else ""
+    listed = list(names)
+    return ", ".join(f"{name:.60}" for name in listed[:MOST_NAMES_IN_ERROR]) + (
+        ", ..." if len(listed) > MOST_NAMES_IN_ERROR else ""
     )

@@ -36,11 +36,11 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str], frames: bool = False) -
         reject_other_joints(arm, tuple(joint.name for joint in moving), where)
         _move_frames(arm, tree, path, names)
     _reject_other_arm(arm, tree, path, names)
-    for joint, link, found in zip(arm.joints, arm.links, moving, strict=True):
-        found.element.set("type", joint_type(joint))
-        set_limits(found.element, joint)
-        set_friction(found.element, joint)
-        _set_group(tree, found, names, flat_inertia(link, joint), _hold(arm))
+    for joint, link, moved in zip(arm.joints, arm.links, moving, strict=True):
+        moved.element.set("type", joint_type(joint))
+        set_limits(moved.element, joint)
+        set_friction(moved.element, joint)
+        _set_group(tree, moved, names, flat_inertia(link, joint), _hold(arm))
     return robot
 
 
@@ -101,16 +101,16 @@ def _move_frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection
 
 def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia, hold: Mapping[str, float]) -> None:
     """Give the link behind `joint` the inertia of all that moves with it, less what keeps its own."""
-    own = total
+    remainder = total
     for body in riders(tree, joint.child, chain, hold):
         element = tree.links[body.link]
         if not body.frozen:
             set_inertial(element, None)
-        elif (kept := body_inertia(element, f"{tree.where}: link '{body.link}'")) is not None:
-            own = own - kept.moved(body.T)
-    if not total.problems() and (why := own.problems()):
+        elif (fixed := body_inertia(element, f"{tree.where}: link '{body.link}'")) is not None:
+            remainder = remainder - fixed.moved(body.T)
+    if not total.problems() and (why := remainder.problems()):
         raise ModelError(
             f"{tree.where}: link '{joint.child}' is not physically consistent without the moving branches "
             f"that ride on it: {why[0]}"
         )
-    set_inertial(tree.links[joint.child], own)
+    set_inertial(tree.links[joint.child], remainder)

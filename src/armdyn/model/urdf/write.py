@@ -75,8 +75,8 @@ def _reject_impossible(arm: Arm) -> None:
 def _serialize(robot: Element) -> bytes:
     indent(robot)
     body = tostring(robot, "unicode")
-    if found := ILLEGAL.search(body):
-        raise ModelError(f"a name or note holds the character {found.group()!r}, which XML cannot hold; take it out")
+    if illegal := ILLEGAL.search(body):
+        raise ModelError(f"a name or note holds the character {illegal.group()!r}, which XML cannot hold; take it out")
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + body.encode() + b"\n"
 
 
@@ -168,5 +168,5 @@ def set_inertial(body: Element, inertia: Inertia | None) -> None:
 
 
 def _child(element: Element, tag: str) -> Element:
-    found = element.find(tag)
-    return SubElement(element, tag) if found is None else found
+    child = element.find(tag)
+    return SubElement(element, tag) if child is None else child

@@ -93,13 +93,13 @@ def text_attribute(element: Element, attribute: str, where: str) -> str:
 
 def numbers(element: Element, attribute: str, count: int, where: str, default: str | None = None) -> list[float]:
     """`count` finite numbers from a blank-separated attribute."""
-    given = element.get(attribute, default)
-    if given is None:
+    words = element.get(attribute, default)
+    if words is None:
         raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
-    values = [_float(word) for word in given.split()]
+    values = [_float(word) for word in words.split()]
     if len(values) != count or not all(abs(value) <= LARGEST_NUMBER for value in values):
         expected = "a number" if count == 1 else f"{count} numbers"
-        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {given!r:.60}")
+        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {words!r:.60}")
     return values
 
 
@@ -118,25 +118,25 @@ def _float(word: str) -> float:
 
 def text(values: Iterable[float]) -> str:
     """Numbers with all their digits; whole ones without a point."""
-    found = [float(x) for x in values]
-    if any(abs(x) > LARGEST_NUMBER for x in found):
+    numbers_ = [float(x) for x in values]
+    if any(abs(x) > LARGEST_NUMBER for x in numbers_):
         raise ModelError(
-            f"a length, mass or moment of {max(found, key=abs):g} is too large to be read back; wrong unit?"
+            f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back; wrong unit?"
         )
-    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in found)
+    return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers_)
 
 
 def origin(element: Element, where: str) -> NDArray:
     """The transform (4, 4) in an element's `<origin>`; the identity if it has none."""
-    found = element.find("origin")
-    if found is None:
+    pose = element.find("origin")
+    if pose is None:
         return np.eye(4)
-    xyz = numbers(found, "xyz", 3, where, "0 0 0")
-    if "quat_xyzw" not in found.attrib:
-        return transform(from_rpy(numbers(found, "rpy", 3, where, "0 0 0")), xyz)
-    if "rpy" in found.attrib:
+    xyz = numbers(pose, "xyz", 3, where, "0 0 0")
+    if "quat_xyzw" not in pose.attrib:
+        return transform(from_rpy(numbers(pose, "rpy", 3, where, "0 0 0")), xyz)
+    if "rpy" in pose.attrib:
         raise ModelError(f"{where}: <origin> has both rpy and quat_xyzw; expected one of them")
-    x, y, z, w = numbers(found, "quat_xyzw", 4, where)
+    x, y, z, w = numbers(pose, "quat_xyzw", 4, where)
     if not abs((length := math.hypot(x, y, z, w)) - 1) < 1e-3:
         raise ModelError(f"{where}: <origin quat_xyzw=...> has length {length:.4g}; expected 1")
     return transform(from_quaternion([w, x, y, z]), xyz)
@@ -144,8 +144,10 @@ def origin(element: Element, where: str) -> NDArray:
 
 def axis(element: Element, where: str) -> NDArray:
     """The direction in a joint's `<axis>`, of any length but zero; x if it has none."""
-    found = element.find("axis")
-    direction = np.array([1.0, 0.0, 0.0] if found is None else numbers(found, "xyz", 3, where, "1 0 0"))
+    direction_element = element.find("axis")
+    direction = np.array(
+        [1.0, 0.0, 0.0] if direction_element is None else numbers(direction_element, "xyz", 3, where, "1 0 0")
+    )
     if not np.linalg.norm(direction) > 0:
         raise ModelError(f"{where}: the axis has length zero; expected a direction")
     return direction

@@ -63,7 +63,7 @@ def excitation_gradient(
 
 def base_choices(base: BaseParameters, limits: MotionLimits, extra: int) -> NDArray:
     """Matrices F (k, count + extra, ...) with `W F` the columns of choice k, W those of `base` and `extra` others."""
-    choices = {tuple(base.kept)}
+    choices = {tuple(base.columns)}
     rng = np.random.default_rng(0)
     n = base.source.n
     reach = np.minimum(limits.half_range, np.pi)
@@ -73,7 +73,7 @@ def base_choices(base: BaseParameters, limits: MotionLimits, extra: int) -> NDAr
         within = rng.uniform(-1, 1, (3, STATES_PER_DRAW, n)) * largest
         within[0] += limits.center
         choices.add(_pivots(base, within))
-    return np.array([_form(base, choice, extra) for choice in sorted(choices, key=lambda c: (c != base.kept, c))])
+    return np.array([_form(base, choice, extra) for choice in sorted(choices, key=lambda c: (c != base.columns, c))])
 
 
 def _pivots(base: BaseParameters, states: NDArray) -> tuple[int, ...]:
