@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.trace import backend, function
+from armdyn.trace import backend, direct_calls, function
 from armdyn.trace.compiled import dispatcher
 from armdyn.trace.function import Function
 
@@ -283,7 +283,7 @@ def test_without_native_code_it_is_the_python_function() -> None:
 )
 def test_other_pythons_call_through_python(change: tuple[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, *change, raising=False)
-    assert not function.native_calls()
+    assert not direct_calls.supported()
     assert function.function_type.__wrapped__() is Function
     plain = Function(lambda *args: args)
     plain.put(id(plain), len, 1)  # nothing happens

@@ -2,6 +2,8 @@
 
 from armdyn.exports import export
 
+NO_FORMULAS = True  # its text is no part of the key of compiled code
+
 export(
     __name__,
     {

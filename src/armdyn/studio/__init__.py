@@ -6,6 +6,8 @@ Names do not depend on the page: what is shown is computed by plain objects (`sh
 
 from armdyn.exports import export
 
+NO_FORMULAS = True  # its text is no part of the key of compiled code
+
 export(
     __name__,
     {

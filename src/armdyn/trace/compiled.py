@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from armdyn.errors import ArmdynWarning
-from armdyn.trace import function
+from armdyn.trace import direct_calls, function
 from armdyn.trace.program import Program
 
 if TYPE_CHECKING:
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
 # Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
 LARGEST_NATIVE = 60_000
-# Folders whose text cannot change a formula.
-NOT_FORMULAS = {"cli", "study", "reproduce", "report", "studio", "servo", "library", "printers"}
-NOT_FORMULAS |= {"hypotheses", "fit", "logs", "motion"}  # of identification
+# A folder whose text cannot change a formula says so in its `__init__.py`.
+NO_FORMULAS = b"NO_FORMULAS = True"
 
 Code = TypeVar("Code")
 _lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program
@@ -100,9 +99,9 @@ def trial() -> LoadedKernel:
 @cache
 def dispatcher() -> int:
     """The address of the code that finds short ways, 0 where it may not be used."""
-    from armdyn.trace.llvm.native import function_address, has_fast_call
+    from armdyn.trace.llvm.native import function_address
 
-    if not has_fast_call() or function.function_type() is function.Function:
+    if not direct_calls.available() or function.function_type() is function.Function:
         return 0
     context = (ctypes.c_uint64 * 3).from_address(trial().address("dispatch_context"))
     context[:] = [function_address(name) for name in ("PyObject_Vectorcall", "Py_DecRef", "Py_IncRef")]
@@ -134,12 +133,18 @@ def _digest(key: str, shared: frozenset[str]) -> str:
     return hashlib.sha256(repr((key, sorted(shared), versions(), source_digest())).encode()).hexdigest()
 
 
+def holds_formulas(folder: Path) -> bool:
+    """Whether the text of a folder may change a formula."""
+    file = folder / "__init__.py"
+    return not file.is_file() or NO_FORMULAS not in file.read_bytes()
+
+
 @cache
 def source_digest() -> str:
     """A digest of armdyn's own text, as far as it can change a formula."""
     digest = hashlib.sha256()
     for folder, inner, files in os.walk(Path(__file__).parents[1]):
-        inner[:] = sorted(set(inner) - NOT_FORMULAS)
+        inner[:] = [name for name in sorted(inner) if holds_formulas(Path(folder, name))]
         for name in sorted(files):
             if name.endswith((".py", ".ll")):
                 with open(os.path.join(folder, name), "rb") as stream:

@@ -1,6 +1,6 @@
 """Traced functions as Python sees them: functions in all but their type, which native code can call directly.
 
-A `Function` runs the Python function it was made from. On the Pythons that `native_calls` names, functions are of a
+A `Function` runs the Python function it was made from. On the Pythons that `direct_calls` names, functions are of a
 type with two more words in every object, made by CPython's documented `PyType_FromSpecWithBases` with the member
 `__vectorcalloffset__`: once native code runs here (`compiled.dispatcher`), a call whose first argument is a subject
 with a short way goes there without passing through Python. Its kernel checks the arguments and computes, and leaves
@@ -10,7 +10,6 @@ what it does not know to the Python function.
 from __future__ import annotations
 
 import ctypes
-import sys
 import types
 from collections.abc import Callable
 from functools import cache
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.files import fill_template
+from armdyn.trace import direct_calls
+from armdyn.trace.direct_calls import structure
 
 # Short ways per function that are found natively; a subject whose place another one takes goes through Python.
 PLACES = 64
@@ -91,11 +92,6 @@ MEMBERS, SIZE_MEMBER, READ_ONLY = 72, 19, 1
 HAVE_VECTORCALL, DEFAULT = 1 << 11, 1 << 18
 
 
-def structure(title: str, /, **fields: Any) -> Any:
-    """A type of CPython's headers by its fields, in order."""
-    return type(title, (ctypes.Structure,), {"_fields_": tuple(fields.items())})
-
-
 _Member = structure(
     "PyMemberDef",
     name=ctypes.c_char_p, kind=ctypes.c_int, offset=ctypes.c_ssize_t, flags=ctypes.c_int, doc=ctypes.c_char_p,
@@ -107,20 +103,6 @@ _Spec = structure(
 )  # fmt: skip
 
 
-def native_calls() -> bool:
-    """Whether this Python's objects are those that native calls are written for.
-
-    CPython 3.11 to 3.14 of 64 bits with the global lock, no debug build; all others call through Python.
-    """
-    other_build = hasattr(sys, "gettotalrefcount") or "free-threading" in sys.version
-    return (
-        sys.implementation.name == "cpython"
-        and (3, 11) <= sys.version_info[:2] <= (3, 14)
-        and sys.maxsize > 2**32
-        and not other_build
-    )
-
-
 def offset() -> int:
     """Return the place of a function's two words, the native code to call and its table [bytes]."""
     return WithTable.__basicsize__
@@ -129,7 +111,7 @@ def offset() -> int:
 @cache
 def function_type() -> type[Function]:
     """Return the type of traced functions: `Function` where native calls are not known to work."""
-    if not native_calls():
+    if not direct_calls.supported():
         return Function
     make = ctypes.pythonapi.PyType_FromSpecWithBases
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object]

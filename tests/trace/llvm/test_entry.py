@@ -13,10 +13,10 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.trace.llvm import native
+from armdyn.trace import direct_calls
 from armdyn.trace.numeric import Runner
 
-pytestmark = pytest.mark.skipif(not native.has_fast_call(), reason="this Python has no direct entry")
+pytestmark = pytest.mark.skipif(not direct_calls.available(), reason="this Python has no direct entry")
 
 
 def states(n: int, *batch: int) -> list[np.ndarray]:

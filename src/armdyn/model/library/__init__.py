@@ -5,6 +5,8 @@ Every arm says in its `notes` where its numbers come from and what was assumed w
 
 from armdyn.exports import export
 
+NO_FORMULAS = True  # its text is no part of the key of compiled code
+
 export(
     __name__,
     {

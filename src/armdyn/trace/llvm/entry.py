@@ -3,23 +3,30 @@
 `pycall(self, argv, nargs, kwnames)` is a METH_FASTCALL | METH_KEYWORDS method. It looks at every argument: only
 aligned, C-contiguous float64 arrays of the declared shape, alone or behind equal leading axes, are taken here, and
 the keywords `out`, `threads` and the names of bound data; any other call goes to the Python fallback. The layouts it
-relies on are those of NumPy 2's arrays and of CPython's tuples, checked before the first use (see `native`).
+relies on are those of NumPy 2's arrays and of CPython's tuples, checked before the first use (see `direct_calls`).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from armdyn.trace.direct_calls import (
+    ALIGNED,
+    CONTIGUOUS,
+    DATA,
+    DIMS,
+    DTYPE,
+    FLAGS,
+    NDIM,
+    SIZE,
+    TYPE,
+    WRITEABLE,
+)
 from armdyn.trace.pool import FROM_BYTES
 
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
     from armdyn.trace.program import Port
-
-# Byte offsets in NumPy's array object.
-TYPE, DATA, NDIM, DIMS, STRIDES, DTYPE, FLAGS = 8, 16, 24, 32, 40, 56, 64
-SIZE = 16  # in a tuple
-CONTIGUOUS, ALIGNED, WRITEABLE = 0x0001, 0x0100, 0x0400
 
 # Entries of the table that is filled after loading: addresses in this process. The names of bound data follow.
 CONTEXT = (

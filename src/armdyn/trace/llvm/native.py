@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.trace import function
+from armdyn.trace import direct_calls
 from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND
 from armdyn.trace.llvm.nearby import side_by_side
 from armdyn.trace.llvm.processor import llvm_binding, target_machine
@@ -56,7 +56,7 @@ class LoadedKernel(JitModule):
         prepare = self.address("prepare")
         self._prepare = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (len(module.shared) + 1))(prepare)
         self._method: Any = None
-        if has_fast_call():
+        if direct_calls.available():
             _fill_context(self.address("context"), [module.inputs[k].name for k in module.shared])
             self._method = _MethodDef(b"kernel", self.address("pycall"), 0x80 | 0x02, None)
 
@@ -103,7 +103,7 @@ def _aligned_zeros(size: int) -> NDArray:
     return raw[start : start + size]
 
 
-_MethodDef = function.structure(
+_MethodDef = direct_calls.structure(
     "PyMethodDef", name=ctypes.c_char_p, function=ctypes.c_void_p, flags=ctypes.c_int, doc=ctypes.c_char_p
 )
 
@@ -199,33 +199,3 @@ def _new_tuple() -> int:
 def _intern(name: str) -> str:
     """A name as Python holds those of keywords, kept alive."""
     return sys.intern(name)
-
-
-@cache
-def has_fast_call() -> bool:
-    """Whether the direct entry may be used."""
-    return function.native_calls() and _layouts_hold()
-
-
-def _layouts_hold() -> bool:
-    """Check the object layouts that `entry` relies on against Python's own view of them."""
-    probe = np.arange(6.0).reshape(2, 3)
-    at = id(probe)
-
-    def read(offset: int, kind: Any = ctypes.c_uint64) -> int:
-        return int(kind.from_address(at + offset).value)
-
-    from armdyn.trace.llvm import entry as e
-
-    size = ctypes.c_int64.from_address(id((1, 2, 3)) + e.SIZE).value
-    dims, strides, flags = read(e.DIMS), read(e.STRIDES), e.CONTIGUOUS | e.ALIGNED | e.WRITEABLE
-    return (
-        read(e.TYPE) == id(np.ndarray)
-        and read(e.DATA) == probe.ctypes.data
-        and read(e.NDIM, ctypes.c_int32) == 2
-        and list((ctypes.c_int64 * 2).from_address(dims)) == [2, 3]
-        and list((ctypes.c_int64 * 2).from_address(strides)) == [24, 8]
-        and read(e.DTYPE) == id(probe.dtype) == id(np.dtype(np.float64))
-        and read(e.FLAGS, ctypes.c_int32) & flags == flags
-        and size == 3
-    )
