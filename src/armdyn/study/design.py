@@ -76,7 +76,7 @@ class Task:
 
     @property
     def kind(self) -> str:
-        """Of inverse kinematics."""
+        """Task of inverse kinematics."""
         return "position" if self.rpy is None else f"position+{self.axis}" if self.axis else "pose"
 
     @property
@@ -220,25 +220,25 @@ def _loads(runs: list[TaskRun]) -> list[Load]:
 
 
 def _metrics(runs: list[TaskRun], chosen: DriveChoice) -> dict[str, float]:
-    """Of all tasks together; rotors of the drives chosen are counted."""
+    """Return the metrics of all tasks together; rotors of the drives chosen are counted."""
     rotors = np.array([drive.reflected_inertia for drive in chosen.drives] or [0.0])
-    found: dict[str, list[float]] = {name: [] for name in (*METRICS, "natural_frequency") if name != "reach"}
+    series: dict[str, list[float]] = {name: [] for name in (*METRICS, "natural_frequency") if name != "reach"}
     for run in runs:
         tau = run.tau + rotors * run.motion.qdd
         power = tau * run.motion.qd
         wrenches = joint_wrenches(run.arm, *run.motion)
         mobility = manipulability(run.arm, run.motion.q, "linear" if run.task.kind == "position" else "all")
-        found["peak_torque"].append(np.abs(tau).max())
-        found["peak_power"].append(np.maximum(power.sum(-1), 0.0).max())
-        found["energy"].append(np.trapezoid(np.abs(power).sum(-1), run.t))
-        found["reaction_force"].append(np.linalg.norm(wrenches[..., :3], axis=-1).max())
-        found["reaction_moment"].append(np.linalg.norm(wrenches[..., 3:], axis=-1).max())
-        found["manipulability"].append(mobility.min())
+        series["peak_torque"].append(np.abs(tau).max())
+        series["peak_power"].append(np.maximum(power.sum(-1), 0.0).max())
+        series["energy"].append(np.trapezoid(np.abs(power).sum(-1), run.t))
+        series["reaction_force"].append(np.linalg.norm(wrenches[..., :3], axis=-1).max())
+        series["reaction_moment"].append(np.linalg.norm(wrenches[..., 3:], axis=-1).max())
+        series["manipulability"].append(mobility.min())
         if chosen.drives:
-            found["natural_frequency"].append(_lowest_frequency(run, chosen.drives))
-    judged = {name: float((min if _is_high(name) else max)(values)) for name, values in found.items() if values}
+            series["natural_frequency"].append(_lowest_frequency(run, chosen.drives))
+    judged = {name: float((min if _is_high(name) else max)(values)) for name, values in series.items() if values}
     mass = sum(drive.mass for drive in chosen.drives)
-    return {**judged, "energy": float(sum(found["energy"])), "drive_mass": mass}
+    return {**judged, "energy": float(sum(series["energy"])), "drive_mass": mass}
 
 
 def _is_high(name: str) -> bool:

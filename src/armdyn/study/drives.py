@@ -34,7 +34,7 @@ class CatalogueDrive:
 
     @property
     def reflected_inertia(self) -> float:
-        """Of the rotor, at the output."""
+        """Inertia of the rotor, at the output."""
         return self.rotor_inertia * self.gear_ratio**2
 
     def suffices(self, load: Load) -> bool:
@@ -75,12 +75,12 @@ def read_catalogue(name: str, head: Head, where: str) -> tuple[CatalogueDrive, .
     """Return the drives of a file that a study names."""
     path = head.folder / name
     document = StudyTable(parse_toml(read_text(path), str(path)), f"{where}: drives: {name}")
-    found = tuple(_drive(table) for table in document.tables("drive"))
+    drives = tuple(_drive(table) for table in document.tables("drive"))
     document.done()
-    names = [drive.name for drive in found]
+    names = [drive.name for drive in drives]
     if doubles := sorted({one for one in names if names.count(one) > 1}):
         raise StudyError(f"{document.where}: {', '.join(doubles)} is listed more than once; expected every name once")
-    return found
+    return drives
 
 
 def _drive(table: StudyTable) -> CatalogueDrive:

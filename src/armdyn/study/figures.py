@@ -99,7 +99,7 @@ def parallel(columns: Columns, axes: list[str], best: NDArray) -> Any:
 
     able = np.flatnonzero(np.all([np.isfinite(columns[name]) for name in axes], axis=0))
     able = able[columns["reason"][able] == ""]
-    shown = able[:: max(1, len(able) // MOST_LINES)]
+    lines = able[:: max(1, len(able) // MOST_LINES)]
     values = np.stack([columns[name] for name in axes], axis=1).astype(float)
     low, high = np.zeros(len(axes)), np.ones(len(axes))
     if len(able):
@@ -107,7 +107,7 @@ def parallel(columns: Columns, axes: list[str], best: NDArray) -> Any:
     heights = (values - low) / np.where(high > low, high - low, 1.0)
     figure, axis = plt.subplots(figsize=(min(1.5 + 1.1 * len(axes), WIDEST_IN), 3.8), layout="constrained")
     places = np.arange(len(axes))
-    for k in shown:
+    for k in lines:
         axis.plot(places, heights[k], color="#9aa7b5", lw=0.5, alpha=0.5)
     for rank, k in enumerate(best[:MOST_BEST]):
         text = f"case {columns['case'][k]}"

@@ -74,18 +74,18 @@ def link_bending(arm: Arm, q: ArrayLike, stiffness: ArrayLike) -> Bending:
     places = [T[:3, 3] - T[:3, :3] @ _from_joint(arm, i) for i, T in enumerate(poses)]
     places.append(forward_kinematics(arm, posture)[:3, 3])
     bodies = [link.inertia.moved(T) for link, T in zip(arm.links, poses, strict=True)]  # about the base's origin
-    beyond, softness, found = Inertia(np.zeros(10)), 0.0, np.full(arm.n, np.inf)
+    beyond, softness, frequencies = Inertia(np.zeros(10)), 0.0, np.full(arm.n, np.inf)
     for i in reversed(range(arm.n)):
         span = places[i + 1] - places[i]
         length = float(np.linalg.norm(span))
         if length > SHORTEST_M and np.isfinite(EI[i]):
             at_end = beyond.moved(inverse(transform(rotation_from_z(span / length), places[i + 1])))
             beam = Beam(length, arm.links[i].inertia.mass, float(EI[i]))
-            found[i] = beam.frequency(at_end)
+            frequencies[i] = beam.frequency(at_end)
             softness += beam.sag(at_end, float(np.linalg.norm(places[-1] - places[i + 1])))
         beyond = beyond + bodies[i]
-    lowest = float(1 / np.sqrt(np.sum(found**-2.0))) if np.isfinite(found).any() else np.inf
-    return Bending(found, lowest, softness, BANDWIDTH_RATIO * lowest)
+    lowest = float(1 / np.sqrt(np.sum(frequencies**-2.0))) if np.isfinite(frequencies).any() else np.inf
+    return Bending(frequencies, lowest, softness, BANDWIDTH_RATIO * lowest)
 
 
 class Beam(NamedTuple):
@@ -99,24 +99,26 @@ class Beam(NamedTuple):
         """Lowest bending frequency [Hz], of the softer of two planes across the beam."""
         L, m = self.length, self.mass
         K = self.EI / L**3 * np.array([[12.0, -6 * L], [-6 * L, 4 * L**2]])  # of deflection and slope at the end
-        own = m / 420 * np.array([[156.0, -22 * L], [-22 * L, 4 * L**2]])  # consistent masses (Blevins 1979)
+        mass_matrix = m / 420 * np.array([[156.0, -22 * L], [-22 * L, 4 * L**2]])  # consistent masses (Blevins 1979)
         slowest = 0.0
         for across in (0, 1):
             offset = body.first[2]
             carried = np.array([[body.mass, offset], [offset, body.tensor[across, across]]])
-            slowest = max(slowest, float(np.linalg.eigvals(np.linalg.solve(K, own + carried)).real.max()))
+            slowest = max(slowest, float(np.linalg.eigvals(np.linalg.solve(K, mass_matrix + carried)).real.max()))
         return 1 / (2 * np.pi * np.sqrt(slowest)) if slowest > 0 else np.inf
 
     def sag(self, body: Inertia, lever: float) -> float:
         """Deflection of a tip that is `lever` [m] beyond the end, under gravity across the beam [m]."""
-        L, weight, own = self.length, GRAVITY * body.mass, GRAVITY * self.mass
+        L, weight, beam_weight = self.length, GRAVITY * body.mass, GRAVITY * self.mass
         moment = GRAVITY * float(np.linalg.norm(body.first))
-        deflection = weight * L**3 / 3 + moment * L**2 / 2 + own * L**3 / 8
-        slope = weight * L**2 / 2 + moment * L + own * L**2 / 6
+        deflection = weight * L**3 / 3 + moment * L**2 / 2 + beam_weight * L**3 / 8
+        slope = weight * L**2 / 2 + moment * L + beam_weight * L**2 / 6
         return (deflection + lever * slope) / self.EI
 
 
 def _from_joint(arm: Arm, i: int) -> NDArray:
-    """From the joint's point to the link's origin, in link axes, at position zero of a sliding joint."""
+    """Return the vector from the joint's point to the link's origin, in link axes, at position zero of a sliding
+    joint.
+    """
     after = arm.joints[i].after
     return np.asarray(after[:3, :3].T @ after[:3, 3])
