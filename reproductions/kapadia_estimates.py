@@ -114,7 +114,7 @@ def analyse(data: Data) -> Analysis:
     """Both analyses by torque sensitivities |H'T|/|T|."""
     H, share = data.weighted(1.0)[0], sensitivities(data)
     dependent = Significance(condition=CONDITION, scaling="torque")
-    kept = [np.flatnonzero(share >= SENSITIVITY * share.max()), dependent.kept(data)]
+    kept = [np.flatnonzero(share >= SENSITIVITY * share.max()), dependent.selected(data)]
     after = float(np.linalg.cond(H[:, kept[0]])), float(dependent.fit(data).condition)
     out = [[i + 1 for i in range(H.shape[1]) if i not in each] for each in kept]
     return Analysis(float(np.linalg.cond(H)), after, (out[0], out[1]))

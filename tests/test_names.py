@@ -63,4 +63,7 @@ def _class(name: str) -> type:
     return value
 
 
-PLACES = {"ExcitationProblem": "armdyn.trajectory.excitation.problem"}
+PLACES = {
+    "Significance": "armdyn.identification.estimators.significance",
+    "ExcitationProblem": "armdyn.trajectory.excitation.problem",
+}

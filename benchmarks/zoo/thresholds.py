@@ -22,7 +22,7 @@ from armdyn.errors import DataError
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
 from armdyn.identification.hypotheses.arrangement import arrangement
-from armdyn.identification.hypotheses.check import DataCheck, Seen, check_logs
+from armdyn.identification.hypotheses.check import DataCheck, PreparedLogs, check_logs
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.hypotheses.shared_drives import find_shared_drive
 from zoo.cases import Case
@@ -93,7 +93,7 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            seen = Seen.of(case.arm, [read(case, table) for table in case.train])
+            seen = PreparedLogs.of(case.arm, [read(case, table) for table in case.train])
             seen = seen.with_arm(case.arm.with_coupling(_coupling(seen)))
         except DataError:
             return row | {f"{name} {value:g}": 0.0 if spoilt else UNTOLD for name, value in settings(numbers)}
@@ -125,7 +125,7 @@ def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         logs, test = [read(case, table) for table in case.train], read(case, case.test)
-        coupling = _coupling(Seen.of(case.arm, logs))
+        coupling = _coupling(PreparedLogs.of(case.arm, logs))
         for name, value in settings(numbers):
             choice = _choice(case, logs, coupling, name, value)
             told = predict_torque(test, case.arm.n, choice.rows.filters, choice.model.torque, None)
@@ -133,7 +133,7 @@ def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> 
     return row
 
 
-def _coupling(seen: Seen) -> str:
+def _coupling(seen: PreparedLogs) -> str:
     found = find_shared_drive(seen)
     return "none" if found is None else found.correction.coupling[0]
 

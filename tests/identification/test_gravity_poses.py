@@ -86,7 +86,7 @@ def test_table_of_torque_errors(sarcos, fit):
     """Below 5 % of each joint's torque; the deviations are those of stiction (uniform) and averaged noise."""
     assert np.all(fit.rel_error_joints < 0.05)
     expected = np.hypot(0.5 / np.sqrt(3), 1.0 / np.sqrt(60))
-    np.testing.assert_allclose(fit.own.rmse, expected, rtol=0.25)
+    np.testing.assert_allclose(fit.training.rmse, expected, rtol=0.25)
     q = np.random.default_rng(5).uniform(-1.2, 1.2, (300, 7))
     truth, model = armdyn.gravity_torque(sarcos, q), armdyn.gravity_torque(fit.arm, q)
     assert np.all(np.linalg.norm(model - truth, axis=0) < 0.05 * np.linalg.norm(truth, axis=0))

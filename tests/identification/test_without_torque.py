@@ -56,7 +56,7 @@ def test_nothing_is_said_of_the_joint_itself(puma, fit):
     assert fit.verdict.joints[5].level == "not usable"
     assert any("'joint6'" in note and "friction" in note for note in fit.notes)
     assert any("'joint6'" in note and "no torque" in note for note in fit.arm.notes)
-    assert np.isnan(fit.own.rel_error_joints).tolist() == [False] * 5 + [True]
+    assert np.isnan(fit.training.rel_error_joints).tolist() == [False] * 5 + [True]
 
 
 def test_its_column_does_not_matter(puma, make_log, fit):
@@ -78,7 +78,7 @@ def test_of_a_shared_drive_both_are_without(puma, make_log):
     fit = armdyn.identify(coupled, make_log(coupled), without_torque=("joint6",), rotors=False)
     # The torque of joint 6 drives the shaft of 5, too: of both shafts nothing is known.
     assert not np.isnan(fit.theta).any()
-    assert fit.own.rel_error < 0.05
+    assert fit.training.rel_error < 0.05
 
 
 def test_gravity_from_poses(puma):

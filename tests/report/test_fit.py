@@ -113,7 +113,7 @@ def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
 def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
     assert "keep the description" not in next_step(fit)
     as_good, better = (
-        dataclasses.replace(fit, described=fit.own._replace(rel_error=error))
+        dataclasses.replace(fit, described=fit.training._replace(rel_error=error))
         for error in (fit.rel_error, fit.rel_error / 2)
     )
     assert "keep the description" not in next_step(as_good)
@@ -240,4 +240,4 @@ def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_p
     first = text[: text.index(">Links<")]
     assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
     assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first
-    assert next_step(dataclasses.replace(fit, verdict=good, other=fit.other or fit.own)) == "use it"
+    assert next_step(dataclasses.replace(fit, verdict=good, other=fit.other or fit.training)) == "use it"

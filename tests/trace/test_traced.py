@@ -17,7 +17,7 @@ import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.recent import kernels
-from armdyn.trace.shapes import Array, Data, Scalar, Vector
+from armdyn.trace.shapes import Array, DataShape, Scalar, Vector
 from armdyn.trace.traced import traced
 
 
@@ -41,7 +41,7 @@ class Spring:
         return {"k": np.array([self.stiffness])}[name]
 
 
-Stretch = Annotated[Any, Data("n", "Stretch [m].")]
+Stretch = Annotated[Any, DataShape("n", "Stretch [m].")]
 
 
 @traced(x="n", rest="n", k="1", returns={"force": "n"})

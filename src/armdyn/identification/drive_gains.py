@@ -107,18 +107,18 @@ def identify_drive_gains(
     )
     problem = _Problem.of(both[0], both[1], known, unknown)
     h, sigma, error = _refine(problem, 1 / np.where(np.abs(start.gains) > 1e-9, start.gains, 1.0))
-    found = DriveGains(
+    gains_estimate = DriveGains(
         1 / h,
         sigma / h**2,
         float(np.linalg.norm(error) / np.linalg.norm(problem.current)),
         np.linalg.norm(error, axis=0) / np.maximum(np.linalg.norm(problem.current, axis=0), 1e-300),
     )
-    _judge(arm, found)
-    return found
+    _judge(arm, gains_estimate)
+    return gains_estimate
 
 
 def _payload(arm: Arm, mass: float, com: ArrayLike | None, inertia: ArrayLike | None) -> tuple[NDArray, NDArray]:
-    """What is known (10,) of the payload about the last link's origin, and which parameters are not."""
+    """Return what is known (10,) of the payload about the last link's origin, and which parameters are not."""
     if inertia is not None and com is None:
         raise ArmdynError("identify_drive_gains: an inertia about the centre of mass needs com")
     for name, value, shape in (("com", com, (3,)), ("inertia", inertia, (3, 3))):
@@ -145,11 +145,11 @@ def _equations(arm: Arm, log: Log, filters: Filters, rotors: bool | None) -> _Ro
     base = base_parameters(arm)
     rows = make_rows(base, tracks_of([log], filters), filters)
     tips = [tip_rows(arm, track, rows.low(track)) for track in rows.tracks]
-    own = own_rotors(base, rotors)
+    rotors_of_drives = own_rotors(base, rotors)
     Y, current = (np.concatenate(column, axis=1) for column in zip(*rows, strict=True))
     numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)
     columns = [Y[..., : base.count]]
-    for k, joints in [*((k, range(arm.n)) for k in range(len(ALWAYS))), (ROTOR, own)]:
+    for k, joints in [*((k, range(arm.n)) for k in range(len(ALWAYS))), (ROTOR, rotors_of_drives)]:
         for joint in joints:
             column = np.zeros((*Y.shape[:2], 1))
             column[joint, :, 0] = Y[joint, :, base.count + k]
@@ -203,8 +203,8 @@ def _solve(A: NDArray, b: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     return known.inverse @ b, known.inverse, known.lost
 
 
-def _judge(arm: Arm, found: DriveGains) -> None:
-    unsure = found.std / np.abs(found.gains)
+def _judge(arm: Arm, estimate: DriveGains) -> None:
+    unsure = estimate.std / np.abs(estimate.gains)
     if not unsure.min() < WARNED_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(

@@ -49,17 +49,17 @@ def fit_poses(
     """The arm whose links carry the torques of the poses; friction and drives stay as described, but for offsets."""
     base = base_parameters(arm, terms="gravity")
     data = _equations(base, poses)
-    found = LeastSquares().fit(data)
+    solution = LeastSquares().fit(data)
     lost = _find_undetermined(data)
     names = tuple(f"F0{j + 1}" for j in range(arm.n))
-    std = np.where(lost, np.inf, found.std)
-    columns = data.weighted(found.weights)[0]
-    covariance = _covariance(columns, found.std)
+    std = np.where(lost, np.inf, solution.std)
+    columns = data.weighted(solution.weights)[0]
+    covariance = _covariance(columns, solution.std)
     covariance[lost, lost] = np.inf
-    estimate = BaseEstimate(found.x, std, base, names, covariance)
-    systems = _systems(data, found.weights)
+    estimate = BaseEstimate(solution.x, std, base, names, covariance)
+    systems = _systems(data, solution.weights)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
-    consistent = _consistent(base, _sum(systems), strength, found.x, masses)
+    consistent = _consistent(base, _sum(systems), strength, solution.x, masses)
     missing = np.isnan(poses.tau).all(axis=0)
     offsets = np.where(missing, offset_torque(arm), consistent.joint)
     silent = [name for name, absent in zip(names, missing, strict=True) if absent]
@@ -72,11 +72,11 @@ def fit_poses(
         friction=_friction(fitted, estimate),
         base=estimate,
         filters=filters,
-        rel_error_free=float(np.linalg.norm(data.residuals(found.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
+        rel_error_free=float(np.linalg.norm(data.residuals(solution.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
         held_out=held_out,
         strength=strength,
         scan=scan,
-        condition=found.condition,
+        condition=solution.condition,
         condition_scaled=float(np.linalg.cond(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300))),
         gap=consistent.gap,
         boundary=tuple(arm.link_names[i] for i in consistent.boundary),
@@ -91,7 +91,7 @@ def fit_poses(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
         ),
         checks=checks,
-        own=compare_poses(fitted, poses),
+        training=compare_poses(fitted, poses),
         described=described,
     )
 
@@ -125,7 +125,7 @@ def _covariance(rows: NDArray, std: NDArray) -> NDArray:
 
 
 def _find_undetermined(data: Data) -> NDArray:
-    """Which parameters (p,) take part in directions that no pose shows."""
+    """Return which parameters (p,) take part in directions that no pose shows."""
     rows = data.weighted(1.0)[0]
     _, values, vectors = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300), full_matrices=False)
     return (vectors[values < UNKNOWN_SINGULAR_VALUE * values[0]] ** 2).sum(axis=0) > 1e-6

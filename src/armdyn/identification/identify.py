@@ -18,7 +18,7 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.choice import Choice, Options, choose
-from armdyn.identification.fit.estimate import Estimate, estimate
+from armdyn.identification.fit.estimate import ConstrainedEstimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.passive import estimate_passive, has_passive, without_terms
 from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
@@ -30,7 +30,7 @@ from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
 from armdyn.identification.gravity_poses import fit_poses, one_sided
-from armdyn.identification.hypotheses.check import DataCheck, Seen
+from armdyn.identification.hypotheses.check import DataCheck, PreparedLogs
 from armdyn.identification.hypotheses.finding import Finding, no_torque, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
 from armdyn.identification.hypotheses.given import Logs, as_logs, checked, look_at
@@ -150,44 +150,44 @@ def identify(
     masses = None if mass is None else MassBounds.of(mass, arm.n_joints)
     tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
-    given = without_torques(arm, with_zeros(arm, as_logs(arm, logs), zero), without_torque)
+    read = without_torques(arm, with_zeros(arm, as_logs(arm, logs), zero), without_torque)
     others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
     others = without_torques(arm, others, without_torque)
     if form == "energy":
-        require_all_torques(given[0], "the form of energy")
+        require_all_torques(read[0], "the form of energy")
     described = arm
-    for log in [] if force else [*given, *others]:
+    for log in [] if force else [*read, *others]:
         require_torques(log)
     with single_threaded():
         tell(0.1, "checking the data")
         if has_passive(arm):
-            arm = _with_passive(arm, without_delay(given, delay), coupling)
-        seen = look_at(arm, without_delay(given, delay))
-        arm, shared = _with_drives(seen, coupling, terms)
+            arm = _with_passive(arm, without_delay(read, delay), coupling)
+        prepared = look_at(arm, without_delay(read, delay))
+        arm, shared = _with_drives(prepared, coupling, terms)
         balanced = _balanced_joints(arm, balancers)
-        seen = seen.with_arm(arm)
-        checks, together = checked(seen, terms, force)
+        prepared = prepared.with_arm(arm)
+        checks, together = checked(prepared, terms, force)
         filters = Filters(
             float(band or BAND_HZ), cutoff or CUTOFF_HZ, METHODS[0] if method == AUTO else method, form,
             width=DIRECTION_WIDTH, delay=delay or 0.0,
         )  # fmt: skip
         if terms == "gravity":
-            if (poses := held_poses(given)) is not None:
+            if (poses := held_poses(read)) is not None:
                 fit = fit_poses(arm, poses, checks, prior, filters, masses)
                 return _judge_poses(fit, one_sided(arm, poses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
-        base = base_with_drives(seen.trial.base, terms, rotors)
-        own = own_rotors(base, rotors)
+        base = base_with_drives(prepared.trial.base, terms, rotors)
+        rotor_joints = own_rotors(base, rotors)
         choosing = cutoff is None and method == AUTO and form == "torque" and terms == "full"
-        options = Options(_kinds(base, terms, friction, rotors, springs), own, prior, choosing)
-        choice = choose(base, given, filters, balanced, options)
+        options = Options(_kinds(base, terms, friction, rotors, springs), rotor_joints, prior, choosing)
+        choice = choose(base, read, filters, balanced, options)
         tell(0.6, "fitting physically consistent bodies")
-        found = estimate(choice, masses, prior != 0)
+        constrained = estimate(choice, masses, prior != 0)
         tell(0.8, "judging")
-        fit = _fit(given, choice, found, plain_fit(choice, own, "rotor" in options.kinds), checks, others)
-        told = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, given))
-        fit = replace(fit, source=described, findings=(*shared, *together), notes=told)
+        fit = _fit(read, choice, constrained, plain_fit(choice, rotor_joints, "rotor" in options.kinds), checks, others)
+        fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
+        fit = replace(fit, source=described, findings=(*shared, *together), notes=fit_notes)
         tell(1.0, "done")
         fit = _with_verdict(fit, choice.rows.reach.torque, force)
         warn_of_undetermined(fit.undetermined)
@@ -221,13 +221,17 @@ def _with_passive(arm: Arm, logs: list[Log], coupling: str | Iterable[str] | Arr
 
 
 def _with_drives(
-    seen: Seen, coupling: str | Iterable[str] | ArrayLike | None, terms: str
+    prepared: PreparedLogs, coupling: str | Iterable[str] | ArrayLike | None, terms: str
 ) -> tuple[Arm, tuple[Finding, ...]]:
     """The arm with its coupled drives: as asked for, as described, or as the logs show."""
     if coupling is not None:
-        return seen.arm.with_coupling(coupling), ()
-    found = find_shared_drive(seen) if terms == "full" else None
-    return (seen.arm, ()) if found is None or found.correction is None else (found.correction.arm(seen.arm), (found,))
+        return prepared.arm.with_coupling(coupling), ()
+    finding = find_shared_drive(prepared) if terms == "full" else None
+    return (
+        (prepared.arm, ())
+        if finding is None or finding.correction is None
+        else (finding.correction.arm(prepared.arm), (finding,))
+    )
 
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
@@ -239,11 +243,11 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
             raise ArmdynError(
                 f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
             )
-    found = [arm.coordinate_names.index(name) for name in asked]
-    if both := set(found) & set(sharing_joints(arm).tolist()):
+    joints = [arm.coordinate_names.index(name) for name in asked]
+    if both := set(joints) & set(sharing_joints(arm).tolist()):
         name = arm.coordinate_names[min(both)]
         raise ArmdynError(f"identify: joint {name!r} shares a drive; balancers of such joints cannot be identified")
-    return found
+    return joints
 
 
 def _kinds(
@@ -263,7 +267,7 @@ def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], for
     warn_of_undetermined(fit.undetermined)
     findings = (*findings, *(no_torque(fit.source, j) for j in fit.without_torque))
     fit = replace(fit, findings=findings, notes=(*fit.notes, *(finding.text for finding in findings)))
-    fit = _with_verdict(fit, np.nan_to_num(fit.own.rmse), force)
+    fit = _with_verdict(fit, np.nan_to_num(fit.training.rmse), force)
     if not others:
         return fit
     still = held_poses(others)
@@ -271,24 +275,29 @@ def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], for
 
 
 def _fit(
-    logs: list[Log], choice: Choice, found: Estimate, alone: PlainFit, checks: tuple[DataCheck, ...], others: list[Log]
+    logs: list[Log],
+    choice: Choice,
+    constrained: ConstrainedEstimate,
+    alone: PlainFit,
+    checks: tuple[DataCheck, ...],
+    others: list[Log],
 ) -> Fit:
-    """What was found, compared with the logs."""
+    """Build the result, compared with the logs."""
     filters, tracks = choice.rows.filters, choice.rows.tracks
-    arm, notes = choice.base.source, (*found.arm.notes, *_silent_notes(choice.base.source, choice))
-    fitted = replace(found.arm, preprocessing=filters.preprocessing, notes=notes)
+    arm, notes = choice.base.source, (*constrained.arm.notes, *_silent_notes(choice.base.source, choice))
+    fitted = replace(constrained.arm, preprocessing=filters.preprocessing, notes=notes)
     if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
         tracks = tracks_of(logs, filters)
-    sure = uncertainty(choice, found)
+    sure = uncertainty(choice, constrained)
     std = None if sure is None else sure.std
 
-    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, found.share)
+    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, constrained.share)
 
     def torques(track: Track) -> list[NDArray]:
-        consistent, free = arm_torque(fitted, track, filters), found.free.torque(track)
+        consistent, free = arm_torque(fitted, track, filters), constrained.free.torque(track)
         return [consistent, free, share * free + (1 - share) * consistent]
 
-    own, free, best = compare_models(fitted, tracks, filters, torques, std)
+    training, free, best = compare_models(fitted, tracks, filters, torques, std)
     described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
     return Fit(
         arm=fitted,
@@ -299,40 +308,40 @@ def _fit(
         rel_error_free=free.rel_error,
         rel_error_best=best.rel_error,
         held_out=choice.held_out,
-        held_out_possible=found.held_out,
-        held_out_joints=found.held_out_joints,
-        held_out_logs=found.held_out_logs,
+        held_out_possible=constrained.held_out,
+        held_out_joints=constrained.held_out_joints,
+        held_out_logs=constrained.held_out_logs,
         strength=choice.strength,
         centre=choice.centre,
         scan=choice.scan,
         tried=choice.tried,
-        price=found.price,
+        price=constrained.price,
         condition=alone.sure.condition,
         condition_scaled=alone.sure.condition_scaled,
         bound=alone.bound,
-        gap=found.minimum.gap,
-        boundary=tuple(arm.link_names[i] for i in found.minimum.boundary),
+        gap=constrained.minimum.gap,
+        boundary=tuple(arm.link_names[i] for i in constrained.minimum.boundary),
         structure=choice.structure,
         effective=alone.sure.effective,
         undetermined=alone.undetermined,
-        determined=found.determined,
+        determined=constrained.determined,
         notes=(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
             *_choice_notes(arm, choice),
         ),
         checks=checks,
-        own=own,
+        training=training,
         other=compare(fitted, others, filters, std) if others else None,
         described=described,
-        free=found.free,
-        share=found.share,
+        free=constrained.free,
+        share=constrained.share,
         tracks=tracks,
         uncertainty=sure,
     )
 
 
 def _silent_notes(arm: Arm, choice: Choice) -> list[str]:
-    """Of joints without measured torques, for whoever reads the arm's file."""
+    """Return notes on joints without measured torques, for whoever reads the arm's file."""
     return [
         f"joint '{arm.coordinate_names[j]}': no torque was measured, friction and rotor are those of the description"
         for j in np.flatnonzero(~choice.rows.measured)
@@ -340,27 +349,27 @@ def _silent_notes(arm: Arm, choice: Choice) -> list[str]:
 
 
 def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
-    """What was believed and chosen, in sentences."""
-    said = [f"prior of the links: {choice.centre}"]
+    """Return sentences about the prior and the choices."""
+    notes = [f"prior of the links: {choice.centre}"]
     if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():
-        said.append(f"the description's inertia is not used as a prior: {why}")
+        notes.append(f"the description's inertia is not used as a prior: {why}")
     if choice.prior.wide:
         names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.prior.wide)
-        said.append(f"no inertia is described of {names}: only that of the other links is a prior")
+        notes.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - FLAT) * min(within):
         edge = "no prior at all" if first < last else "the strongest prior tried"
-        said.append(f"held-out blocks are predicted best with {edge}: the minimum is at an edge")
+        notes.append(f"held-out blocks are predicted best with {edge}: the minimum is at an edge")
     if not choice.can_choose:
-        said.append("the logs are too short to choose anything by held-out blocks")
+        notes.append("the logs are too short to choose anything by held-out blocks")
     return [
-        *said,
+        *notes,
         *(f"chosen by held-out error: {tried.what} ({tried.error:.2%})" for tried in choice.tried if tried.taken),
     ]
 
 
 def _beyond(fit: Fit, logs: list[Log]) -> list[str]:
-    """How much of very long logs was fitted to, and how well the model explains all of them."""
+    """Return a note on how much of very long logs was fitted to, and how well the model explains all of them."""
     pieces = [(log, part) for log in logs for part in log.parts(PIECE_SAMPLES)]
     seconds = sum(log.dt * (part.stop - part.start) for log, part in pieces)
     fitted = sum(track.dt * len(track.t) for track in fit.tracks)
@@ -384,21 +393,21 @@ def _motion(fit: Fit) -> tuple[float, float]:
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     """The fit with its verdict; rejected where it is not usable, unless forced."""
     still = [check.joints.high - check.joints.low < STILL_TRAVEL for check in fit.checks]
-    found = tuple(f for check in fit.checks for f in check.findings) + fit.findings
+    findings = tuple(f for check in fit.checks for f in check.findings) + fit.findings
     joint_errors = fit.held_out_joints
     if fit.other is not None and len(joint_errors):
         joint_errors = np.fmax(joint_errors, fit.other.rel_error_joints)
     verdict = judge(
         Figures(
             fit.arm.coordinate_names, fit.expected_error, joint_errors, torque, fit.undetermined,
-            tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), found, *_motion(fit),
+            tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), findings, *_motion(fit),
             fit.next_motion,
         )
     )  # fmt: skip
     if verdict.level == Level.NOT_USABLE and not force:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
         message = with_remedy("; ".join(verdict.reasons), remedy)
-        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {message}", found)
+        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {message}", findings)
     if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

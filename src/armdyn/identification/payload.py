@@ -16,14 +16,14 @@ from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
-from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.check import PreparedLogs
 from armdyn.identification.hypotheses.faults import DELAY, SHORT_DELAYS, lateness
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.given import as_logs, checked
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log, require_all_torques
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, level_for
 from armdyn.model.arm import Arm
@@ -43,7 +43,7 @@ ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses thr
 
 
 class Payload(NamedTuple):
-    """What the arm carries, in the tip's frame."""
+    """Body that the arm carries, in the tip's frame."""
 
     mass: float  # [kg]
     mass_std: float
@@ -88,7 +88,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     require_chain(arm, "identify_payload")
     (log,) = as_logs(arm, log)
     require_all_torques(log, "identify_payload")
-    (check,), _ = checked(Seen.of(arm, [log]), "full", force=False)
+    (check,), _ = checked(PreparedLogs.of(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)
     filters = Filters(band, None, "butterworth")
     Y, rest, tau, stretch = _equations(arm, log, filters)
@@ -104,8 +104,8 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     without = float(np.linalg.norm(rest - rest.mean(axis=1, keepdims=True))) / total
     objections = _objections(arm, log, filters, error, without)
     if not mass > 1.96 * sigma[0]:
-        found = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
-        raise DataError(f"{log.name}: the torques show no payload: {found}; take a heavier one, or move all joints")
+        mass_text = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
+        raise DataError(f"{log.name}: the torques show no payload: {mass_text}; take a heavier one, or move all joints")
     loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
     com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
@@ -126,12 +126,12 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
 
 def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
     """Warnings of what stays unexplained, and of torques that come somewhat late, which `identify` would mend."""
-    found = _unexplained_torque(error, without)
+    findings = _unexplained_torque(error, without)
     if error > NEGLIGIBLE_ERROR:
-        found = [*_late(arm, log, filters, error), *found]
-    for finding in found:
+        findings = [*_late(arm, log, filters, error), *findings]
+    for finding in findings:
         warn(f"{log.name}: {finding.text}")
-    return found
+    return findings
 
 
 def _late(arm: Arm, log: Log, filters: Filters, error: float) -> list[Finding]:
@@ -149,12 +149,14 @@ def _error(arm: Arm, log: Log, filters: Filters) -> float:
 
 
 def _unexplained_torque(error: float, without: float) -> list[Finding]:
-    """Where the arm with its payload leaves much of the torque unexplained; `without` is the error of the arm alone."""
-    told = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
+    """Return findings where the arm with its payload leaves much of the torque unexplained; `without` is the error of
+    the arm alone.
+    """
+    errors = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
     if error > CAREFUL_ERROR:
-        text = f"{told}: a fault of the log, or an arm that was not identified before?"
+        text = f"{errors}: a fault of the log, or an arm that was not identified before?"
     elif error > NEGLIGIBLE_ERROR and error > (1 - LITTLE_EXPLAINED) * without:
-        text = f"{told}: the payload explains little of what the arm leaves"
+        text = f"{errors}: the payload explains little of what the arm leaves"
     else:
         return []
     hint = "identify the arm without payload first"
@@ -180,7 +182,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
 
 
-def tip_rows(arm: Arm, motion: Motion | Track, low: Decimator) -> NDArray:
+def tip_rows(arm: Arm, motion: SmoothedMotion | Track, low: Decimator) -> NDArray:
     """Low-passed regressor (n, N, 10) of a body on the last link, about this link's origin."""
     last = regressor(arm, motion.q, motion.qd, motion.qdd)[..., -inertial.SIZE :]
     return np.stack([low @ last[:, j] for j in range(arm.n)])
@@ -192,9 +194,9 @@ def _without_vague_offsets(Y: NDArray) -> NDArray:
     A, _ = normal_equations(Y, Y[..., 0], 1 / np.maximum(sizes, 1e-9 * sizes.max())[:, None])
     size = np.sqrt(np.maximum(np.diag(A), 1e-300))
     inflation = np.diag(np.linalg.pinv(A / np.outer(size, size), rcond=1e-12, hermitian=True))
-    kept = inflation < MOST_INFLATION
-    kept[: inertial.SIZE] = True
-    return Y[..., kept]
+    columns = inflation < MOST_INFLATION
+    columns[: inertial.SIZE] = True
+    return Y[..., columns]
 
 
 def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Information, NDArray]:
@@ -242,16 +244,19 @@ def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -
     `null` (10, k) are directions that the log does not determine: what changes along them has no bound.
     """
 
-    def seen(theta: NDArray) -> NDArray:
+    def at_tip(theta: NDArray) -> NDArray:
         body = Inertia(theta).moved(T)
         return np.concatenate([body.com, body.tensor_com.ravel()])
 
     # In units of a body of this mass and about this size.
     units = x[0] * PAYLOAD_SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
-    told = np.array([PAYLOAD_SIZE] * 3 + [x[0] * PAYLOAD_SIZE**2] * 9)
+    sizes = np.array([PAYLOAD_SIZE] * 3 + [x[0] * PAYLOAD_SIZE**2] * 9)
     steps = DERIVATIVE_STEP * np.diag(units)
-    J = np.stack([(seen(x + step) - seen(x - step)) / (2 * DERIVATIVE_STEP) for step in steps], axis=1) / told[:, None]
-    std = told * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
+    J = (
+        np.stack([(at_tip(x + step) - at_tip(x - step)) / (2 * DERIVATIVE_STEP) for step in steps], axis=1)
+        / sizes[:, None]
+    )
+    std = sizes * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
     free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)
     std[np.abs(J @ free).max(axis=1, initial=0.0) > UNDETERMINED_CHANGE] = np.inf

@@ -42,24 +42,24 @@ class HeldPoses(NamedTuple):
 
 def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
     """The poses of logs in which the arm mostly rests; None where it mostly moves."""
-    found: list[tuple[float, NDArray, NDArray, NDArray]] = []
+    rests: list[tuple[float, NDArray, NDArray, NDArray]] = []
     elapsed, resting, total = 0.0, 0.0, 0.0
     for log in logs:
         if log.still:
             sides = np.sign(np.diff(log.q, axis=0, prepend=log.q[:1]))  # as if poses were taken one after the other
-            found += zip(log.t - log.t[0] + elapsed, log.q, log.tau, sides, strict=True)
+            rests += zip(log.t - log.t[0] + elapsed, log.q, log.tau, sides, strict=True)
             elapsed, resting, total = elapsed + log.duration, resting + log.duration, total + log.duration
             continue
         for s in log.stretches:
             for rest in _rests(s):
                 middle = s.t[rest].mean() - log.t[0] + elapsed
-                found.append((middle, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0), _side(s, rest)))
+                rests.append((middle, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0), _side(s, rest)))
                 resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING_SECONDS
             total += s.t[-1] - s.t[0]
         elapsed += log.duration
-    if len(found) < FEWEST_POSES or resting < REST_SHARE * total:
+    if len(rests) < FEWEST_POSES or resting < REST_SHARE * total:
         return None
-    t, q, tau, sides = (np.array(column) for column in zip(*found, strict=True))
+    t, q, tau, sides = (np.array(column) for column in zip(*rests, strict=True))
     return HeldPoses(t, q, tau, resting / total, sides)
 
 

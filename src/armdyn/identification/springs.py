@@ -56,11 +56,11 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
         raise ShapeError("identify_springs: expected equally spaced times; resample the record first")
     moved = differentiate(links, step.mean(), cutoff=cutoff)
     turned = differentiate(motors, step.mean(), method=moved.method, cutoff=moved.cutoff)
-    kept = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
-    tau = inverse_dynamics(arm, moved.q, moved.qd, moved.qdd)[kept]
-    stretch, rate = (turned.q - moved.q)[kept], (turned.qd - moved.qd)[kept]
-    found = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
-    springs = Springs(*np.array(found).T)
+    inner = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
+    tau = inverse_dynamics(arm, moved.q, moved.qd, moved.qdd)[inner]
+    stretch, rate = (turned.q - moved.q)[inner], (turned.qd - moved.qd)[inner]
+    fits = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
+    springs = Springs(*np.array(fits).T)
     for name, K, std in zip(arm.coordinate_names, springs.stiffness, springs.std, strict=True):
         if not (K > 0 and std < UNKNOWN_DEVIATION * K):
             raise DataError(

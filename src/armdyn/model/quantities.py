@@ -9,30 +9,30 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.trace.shapes import Data
+from armdyn.trace.shapes import DataShape
 
 Number = Annotated[Any, ""]
 Vec = Annotated[Any, "n"]
 Mat = Annotated[Any, "n, n"]
 
 # Motion and torques of the joints.
-Q = Annotated[Any, Data("n", "Joint positions [rad or m].")]
-Qd = Annotated[Any, Data("n", "Joint velocities [rad/s or m/s].")]
-Qdd = Annotated[Any, Data("n", "Joint accelerations [rad/s² or m/s²].")]
-Tau = Annotated[Any, Data("n", "Joint torques [N m or N].")]
-V = Annotated[Any, Data("n", "Reference velocities [rad/s or m/s].")]
-A = Annotated[Any, Data("n", "Reference accelerations [rad/s² or m/s²].")]
+Q = Annotated[Any, DataShape("n", "Joint positions [rad or m].")]
+Qd = Annotated[Any, DataShape("n", "Joint velocities [rad/s or m/s].")]
+Qdd = Annotated[Any, DataShape("n", "Joint accelerations [rad/s² or m/s²].")]
+Tau = Annotated[Any, DataShape("n", "Joint torques [N m or N].")]
+V = Annotated[Any, DataShape("n", "Reference velocities [rad/s or m/s].")]
+A = Annotated[Any, DataShape("n", "Reference accelerations [rad/s² or m/s²].")]
 Temperatures = Annotated[
-    Any, Data("joints", "Temperature of the joints above the one at which their friction holds [K].")
+    Any, DataShape("joints", "Temperature of the joints above the one at which their friction holds [K].")
 ]
 
 # At the tip and at the base.
-Pose = Annotated[Any, Data("4, 4", "Pose of the tip in base axes, as a homogeneous matrix.")]
+Pose = Annotated[Any, DataShape("4, 4", "Pose of the tip in base axes, as a homogeneous matrix.")]
 Point = Annotated[Any, "3"]
-TipWrench = Annotated[Any, Data("6", "[force, moment] exerted ON the arm at the tip, in tip axes [N, N m].")]
+TipWrench = Annotated[Any, DataShape("6", "[force, moment] exerted ON the arm at the tip, in tip axes [N, N m].")]
 BaseMotion = Annotated[
     Any,
-    Data(
+    DataShape(
         "3, 3",
         "Angular velocity, angular acceleration and acceleration of the base, each (..., 3), in base axes; gravity is "
         "not included.",
@@ -40,19 +40,19 @@ BaseMotion = Annotated[
 ]
 
 # Parameters, taken from the arm unless given.
-Theta = Annotated[Any, Data("10*joints", "Inertial parameters instead of the arm's.")]
-Gravity = Annotated[Any, Data("3", "Gravity vector instead of the arm's [m/s²].")]
+Theta = Annotated[Any, DataShape("10*joints", "Inertial parameters instead of the arm's.")]
+Gravity = Annotated[Any, DataShape("3", "Gravity vector instead of the arm's [m/s²].")]
 FRICTION_NUMBERS = f"joints, {len(FRICTION_NAMES)} + 3*h + 2*l"  # h rows of harmonics, l levels
 FrictionData = Annotated[
     Any,
-    Data(
+    DataShape(
         FRICTION_NUMBERS,
         "Instead of the arm's: in the order of `Friction`, then h rows of harmonics and l of levels.",
     ),
 ]
 DriveData = Annotated[
     Any,
-    Data(
+    DataShape(
         "joints, 4",
         "Instead of the arm's: reflected rotor inertia and damping, spring stiffness and rest position. Balancers are "
         "the arm's own.",
@@ -60,11 +60,11 @@ DriveData = Annotated[
 ]
 Geometry = Annotated[
     Any,
-    Data(
+    DataShape(
         "n, 6", "Errors x, y, z, rx, ry, rz of the joints' frames, axes turned to z [m, rad]; the arm's own are zero."
     ),
 ]
 DeflectionData = Annotated[
     Any,
-    Data("n, 4*n", "Instead of the arm's: compliance of each joint times mass and first moments of every link."),
+    DataShape("n, 4*n", "Instead of the arm's: compliance of each joint times mass and first moments of every link."),
 ]

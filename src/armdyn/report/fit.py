@@ -45,14 +45,14 @@ def parts(fit: Fit) -> list[str]:
     parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
     parts += [fold("Friction as the model has it", *numbers.as_written(fit))]
     parts += [heading("Before and after"), _comparison(fit, before)]
-    if fit.own is not None:
-        parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.own, before))]
+    if fit.training is not None:
+        parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.training, before))]
     if fit.other is not None:
         parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
     parts += [heading("What would make it better"), listing(advice(fit)), code(next_command(fit))]
     parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
     parts += [heading("What the data alone say"), fold(f"{fit.base.count} base parameters", *_parameters(fit))]
-    for title, result in (("logs fitted to", fit.own), ("validation log", fit.other)):
+    for title, result in (("logs fitted to", fit.training), ("validation log", fit.other)):
         if result is not None and result.band:
             parts += [
                 heading(f"Residuals on the {title}"),
@@ -116,7 +116,7 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     """Errors per joint: as described, identified, on the validation log."""
     columns, results = ["joint"], []
     held = np.append(fit.held_out_joints, held_out_blocks(fit)) if len(fit.held_out_joints) else None
-    for title, result in (("as described", before), ("identified", fit.own), ("validation log", fit.other)):
+    for title, result in (("as described", before), ("identified", fit.training), ("validation log", fit.other)):
         if result is not None:
             columns.append(title)
             results.append(result)
@@ -125,9 +125,9 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     for j, name in enumerate(fit.arm.joint_names):
         row = [f"{j + 1} {name}", *(_cell(result.rel_error_joints[j], ".2%") for result in results)]
         row += [] if held is None else [_cell(held[j], ".2%")]
-        row += [_cell(fit.own.rmse[j], ".3g"), _cell(fit.own.whiteness[j], ".2f")]
+        row += [_cell(fit.training.rmse[j], ".3g"), _cell(fit.training.whiteness[j], ".2f")]
         rows.append(row)
-    tail = [f"{np.sqrt(np.nanmean(fit.own.rmse**2)):.3g}", ""]
+    tail = [f"{np.sqrt(np.nanmean(fit.training.rmse**2)):.3g}", ""]
     whole = [] if held is None else [f"{held[-1]:.2%}"]
     rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *whole, *tail])
     return table(columns, rows)
@@ -229,7 +229,7 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
 
 def shown_torques(fit: Fit) -> Validation | None:
     """Torques of the log for validation, else of the logs fitted to."""
-    return fit.own if fit.other is None else fit.other
+    return fit.training if fit.other is None else fit.other
 
 
 def draw(fit: Fit) -> Any:

@@ -11,7 +11,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, MissingInertiaError
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.differentiate import Motion as Derivatives
+from armdyn.identification.motion.differentiate import SmoothedMotion as Derivatives
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm
 from armdyn.simulation.result import SimulationResult

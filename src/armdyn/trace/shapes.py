@@ -2,7 +2,7 @@
 
 A shape is declared once, as the annotation of a parameter or of a result's field:
 
-    Q = Annotated[Any, Data("n", "Joint positions [rad or m].")]
+    Q = Annotated[Any, DataShape("n", "Joint positions [rad or m].")]
     def some_torque(arm: Arm, q: Q, weights: Annotated[Any, "n, 10*n"]) -> Array: ...
 """
 
@@ -24,12 +24,14 @@ Array = NDArray[np.float64]
 """What traced functions return for numbers; a NumPy scalar where one sample has no axes."""
 
 
-class Data(NamedTuple):
+class DataShape(NamedTuple):
     """A declared shape and, for the documentation, what is in it."""
 
     shape: str
     text: str = ""
 
+
+Data = DataShape  # its earlier name
 
 # Fields of results.
 Scalar = Annotated[Array, ""]
@@ -48,15 +50,15 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
         return None  # known to type checkers only
 
 
-def data_of(annotation: Any) -> Data | None:
-    """Return the declaration of an annotation: `Annotated[Any, "n"]` or `Annotated[Any, Data("n", "...")]`, also `... |
+def data_of(annotation: Any) -> DataShape | None:
+    """Return the declaration of an annotation: `Annotated[Any, "n"]` or `Annotated[Any, DataShape("n", "...")]`, also `... |
     None`.
     """
     for note in getattr(annotation, "__metadata__", ()):
-        if isinstance(note, Data):
+        if isinstance(note, DataShape):
             return note
         if isinstance(note, str):
-            return Data(note)
+            return DataShape(note)
     if getattr(annotation, "__metadata__", None) is None and type(None) in get_args(annotation):
         return next((data for data in map(data_of, get_args(annotation)) if data is not None), None)
     return None

@@ -31,7 +31,7 @@ from armdyn.trace.docstring import complete
 from armdyn.trace.function import function_type
 from armdyn.trace.numeric import Runner
 from armdyn.trace.program import Port, Program, as_list, unflatten
-from armdyn.trace.shapes import Data, annotation_of, data_of, evaluate, fields_of, shape_text
+from armdyn.trace.shapes import DataShape, annotation_of, data_of, evaluate, fields_of, shape_text
 from armdyn.trace.symbols import ca, is_symbol
 
 MOST_PROGRAMS = 64  # remembered per function
@@ -129,9 +129,9 @@ class Traced:
         self.plain_variant = self.variant(dict.fromkeys(self.required), self.options)
         self.runner = Runner(self)
 
-    def _inputs(self, parameters: list[inspect.Parameter], shapes: Mapping[str, str]) -> dict[str, Data]:
+    def _inputs(self, parameters: list[inspect.Parameter], shapes: Mapping[str, str]) -> dict[str, DataShape]:
         """Return the declaration of each input, in the decorator or as an annotation."""
-        inputs = {name: Data(shape) for name, shape in shapes.items()}
+        inputs = {name: DataShape(shape) for name, shape in shapes.items()}
         for p in parameters:
             data = data_of(annotation_of(self.formula, p.name))
             if data is not None:

@@ -123,7 +123,7 @@ def nearly_double(Y):
 class TestSignificance:
     def test_deletes_what_does_not_matter(self, problem):
         Y, _, tau = problem
-        kept = Significance(sensitivity=0.05).kept(Data(Y, tau))
+        kept = Significance(sensitivity=0.05).selected(Data(Y, tau))
         np.testing.assert_array_equal(kept, [0, 1, 2, 3])
         assert sensitivities(Data(Y, tau)).argmax() == 3
 
@@ -137,7 +137,7 @@ class TestSignificance:
         np.testing.assert_allclose(scaled.x, LeastSquares().fit(data).x, rtol=1e-6)
         assert scaled.condition < 1e-3 * plain.condition
         wanted = sensitivities(Data(Y, tau))
-        kept = Significance(sensitivity=0.1, scaling="torque").kept(Data(Y, tau))
+        kept = Significance(sensitivity=0.1, scaling="torque").selected(Data(Y, tau))
         np.testing.assert_array_equal(kept, np.flatnonzero(wanted > 0.1 * wanted.max()))
         with pytest.raises(ArmdynError, match="scaling 'length' or 'torque'"):
             Significance(scaling="mass")

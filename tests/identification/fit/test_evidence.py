@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.identification.fit.equations import Equations
-from armdyn.identification.fit.evidence import LARGEST, STRONGEST_DRY, Belief, covariance, evidence
+from armdyn.identification.fit.evidence import LARGEST, STRONGEST_DRY, GaussianPrior, covariance, evidence
 from armdyn.identification.fit.terms import TERMS
 
 
@@ -25,7 +25,7 @@ def test_no_joint_term_makes_up_for_a_weight():
     used[[0, 1 + offset]] = True
     terms = np.zeros(equations.size)
     terms[1 + offset] = 1 / deviation**2
-    found = evidence(equations, used, Belief(np.array([[1.0]]), terms, np.zeros(equations.size)))
+    found = evidence(equations, used, GaussianPrior(np.array([[1.0]]), terms, np.zeros(equations.size)))
     assert found.strengths.terms[1 + offset] == LARGEST
     assert abs(found.x[1 + offset]) > deviation  # the data may still ask for it
 
@@ -45,7 +45,7 @@ def test_no_joint_is_certain_to_be_without_an_offset():
     used[[0, 1 + offset]] = True
     terms = np.zeros(equations.size)
     terms[1 + offset] = 1 / deviation**2
-    belief = Belief(np.array([[1.0]]), terms, np.zeros(equations.size))
+    belief = GaussianPrior(np.array([[1.0]]), terms, np.zeros(equations.size))
     found = evidence(equations, used, belief)
     assert found.strengths.terms[1 + offset] == STRONGEST_DRY
     # What is believed of it, a 32nd of the torque's deviation, is what stays open.

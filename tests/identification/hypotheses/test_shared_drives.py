@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn import Drive, Friction
 from armdyn.errors import ArmdynError, ArmdynWarning
-from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.check import PreparedLogs
 from armdyn.identification.hypotheses.shared_drives import find_shared_drive
 from armdyn.identification.logs.corrections import LogCorrection
 
@@ -36,7 +36,7 @@ def bare(arm):
 )
 def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
     log = make_log(single.with_coupling(text), noise=0.5)
-    found = find_shared_drive(Seen.of(bare(single), [log]))
+    found = find_shared_drive(PreparedLogs.of(bare(single), [log]))
     assert (found.kind, found.level, found.joints, found.value) == ("coupling", "note", joints, sign)
     assert found.correction == LogCorrection(coupling=(text,))
     assert found.gain > 100
@@ -44,7 +44,7 @@ def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
 
 def test_drives_of_their_own_are_left_alone(single, make_log):
     for motion in range(4):
-        assert find_shared_drive(Seen.of(bare(single), [make_log(single, motion=motion, noise=0.5)])) is None
+        assert find_shared_drive(PreparedLogs.of(bare(single), [make_log(single, motion=motion, noise=0.5)])) is None
 
 
 def test_shaft_friction_and_rotor_are_identified(single, make_log):

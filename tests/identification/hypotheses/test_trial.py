@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.identification.hypotheses.trial import Piece, Trial
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.differentiate import SmoothedMotion
 
 
 def test_noise_of_accelerations_stays_out_of_the_band(puma):
@@ -17,7 +17,7 @@ def test_noise_of_accelerations_stays_out_of_the_band(puma):
     rng = np.random.default_rng(0)
     smooth = np.sin(0.5 * t)[:, None] * np.ones(puma.n)
     noise = rng.normal(size=smooth.shape)
-    motion = Motion(smooth, smooth, smooth + noise, 100.0)
+    motion = SmoothedMotion(smooth, smooth, smooth + noise, 100.0)
     part = Trial(puma, [Piece(t, 0.001, motion, rng.normal(size=smooth.shape))]).parts[0]
     expected = 1 / np.sqrt(20)  # of 20 samples at 1 kHz one is left at 50 Hz
     assert np.std(part.qdd - np.sin(0.5 * part.t)[:, None]) < 1.1 * expected

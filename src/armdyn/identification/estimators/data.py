@@ -41,10 +41,10 @@ class Data:
 
 def check_size(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     """Settings of an estimator that must have a shape; one number stands for all."""
-    found = np.asarray(values, float)
-    if found.shape not in ((), shape) or not np.isfinite(found).all():
-        raise ShapeError(f"{what}: expected finite numbers of shape {shape}, got shape {found.shape}")
-    return np.broadcast_to(found, shape)
+    array = np.asarray(values, float)
+    if array.shape not in ((), shape) or not np.isfinite(array).all():
+        raise ShapeError(f"{what}: expected finite numbers of shape {shape}, got shape {array.shape}")
+    return np.broadcast_to(array, shape)
 
 
 class Estimate(NamedTuple):

@@ -62,8 +62,8 @@ class InstrumentalVariables:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate, from least squares by iteration."""
-        found = LeastSquares().fit(data)
-        x, weights = found.x, np.asarray(found.weights)
+        ols = LeastSquares().fit(data)
+        x, weights = ols.x, np.asarray(ols.weights)
         rows, torques = data.weighted(weights)
         Z = rows
         for _ in range(self.rounds):

@@ -23,11 +23,11 @@ class LeastSquares:
     def fit(self, data: Data) -> Estimate:
         """The estimate; joints' weights are found by iteration."""
         weights = np.ones(data.tau.shape[1])
-        found = solve_weighted(data, weights)
+        estimate = solve_weighted(data, weights)
         for _ in range(ROUNDS if self.weigh else 0):
-            weights = 1 / noise(data.residuals(found.x))
-            found = solve_weighted(data, weights)
-        return found
+            weights = 1 / noise(data.residuals(estimate.x))
+            estimate = solve_weighted(data, weights)
+        return estimate
 
 
 @dataclass(frozen=True)
@@ -43,16 +43,16 @@ class Reweighted:
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; `weights` (N, n) tell which equations were distrusted."""
-        found = LeastSquares().fit(data)
+        estimate = LeastSquares().fit(data)
         for _ in range(self.rounds):
-            e = data.residuals(found.x)
+            e = data.residuals(estimate.x)
             # The median is blind to outliers; 1.4826 makes it a standard deviation for Gaussian noise.
             sigma = np.maximum(1.4826 * np.median(np.abs(e), axis=0), 1e-12 * max(np.abs(data.tau).max(), 1.0))
             doubt = np.minimum(1.0, self.tuning * sigma / np.maximum(np.abs(e), 1e-300))
-            before, found = found.x, solve_weighted(data, np.sqrt(doubt) / sigma)
-            if np.linalg.norm(found.x - before) <= 1e-10 * np.linalg.norm(before):
+            before, estimate = estimate.x, solve_weighted(data, np.sqrt(doubt) / sigma)
+            if np.linalg.norm(estimate.x - before) <= 1e-10 * np.linalg.norm(before):
                 break
-        return found
+        return estimate
 
 
 def noise(residuals: NDArray) -> NDArray:

@@ -51,7 +51,7 @@ def most_stable_mode(Y: NDArray, gain: NDArray) -> NDArray:
 
 
 class LmsFacts(NamedTuple):
-    """What chapter 5 of Kapadia's thesis says about an LMS run before it is made."""
+    """Predictions of chapter 5 of Kapadia's thesis about an LMS run."""
 
     time_constant: float  # slowest, in samples: 1 / smallest singular value of gain R   (5.6)
     stable: bool  # whether every sample's transition 1 - gain H H' contracts
@@ -110,14 +110,14 @@ class Lms:
 
 
 class Rules(NamedTuple):
-    """How a belief takes in a sample."""
+    """Rules by which a state of the estimator takes in a sample."""
 
     whiten: NDArray  # (n, n)
     forgetting: NDArray  # ()
     drift: NDArray  # (p, p)
 
 
-class Belief(NamedTuple):
+class OnlineState(NamedTuple):
     """An estimate and its covariance."""
 
     x: NDArray  # (p,)
@@ -128,18 +128,18 @@ class Recursive(ABC):
     """An estimator whose state is a belief, begun by `init` and told by `rules` how to take in a sample."""
 
     @abstractmethod
-    def init(self, p: int) -> Belief:
+    def init(self, p: int) -> OnlineState:
         """Before any sample."""
 
     @abstractmethod
     def rules(self, n: int, p: int) -> Rules:
-        """What `belief_update` is told."""
+        """Return the data of `belief_update`."""
 
-    def step(self, state: Belief, Y: NDArray, tau: NDArray) -> Belief:
+    def step(self, state: OnlineState, Y: NDArray, tau: NDArray) -> OnlineState:
         """The belief after one sample."""
         return _update(state, Y, tau, self.rules(*Y.shape))
 
-    def run(self, data: Data) -> Belief:
+    def run(self, data: Data) -> OnlineState:
         """The belief after all samples."""
         state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
         for Y, tau in zip(data.Y, data.tau, strict=True):
@@ -160,12 +160,12 @@ class RecursiveLeastSquares(Recursive):
         if not self.start > 0:
             raise ArmdynError(f"RecursiveLeastSquares: expected start > 0, got {self.start}")
 
-    def init(self, p: int) -> Belief:
+    def init(self, p: int) -> OnlineState:
         """Nothing known."""
-        return Belief(np.zeros(p), self.start * np.eye(p))
+        return OnlineState(np.zeros(p), self.start * np.eye(p))
 
     def rules(self, n: int, p: int) -> Rules:
-        """What `belief_update` is told."""
+        """Return the data of `belief_update`."""
         return Rules(np.eye(n), np.array(self.forgetting), np.zeros((p, p)))
 
     def fit(self, data: Data) -> Estimate:
@@ -184,14 +184,14 @@ class KalmanEstimator(Recursive):
     covariance: ArrayLike | None = None
     drift: ArrayLike = 0.0
 
-    def init(self, p: int) -> Belief:
+    def init(self, p: int) -> OnlineState:
         """The prior."""
         x = np.zeros(p) if self.prior is None else check_size(self.prior, (p,), "KalmanEstimator prior")
         P = np.asarray(1e6 if self.covariance is None else self.covariance, float)
-        return Belief(x, check_size(P if P.ndim else P * np.eye(p), (p, p), "KalmanEstimator covariance"))
+        return OnlineState(x, check_size(P if P.ndim else P * np.eye(p), (p, p), "KalmanEstimator covariance"))
 
     def rules(self, n: int, p: int) -> Rules:
-        """What `belief_update` is told."""
+        """Return the data of `belief_update`."""
         noise = np.asarray(self.noise, float)
         noise = check_size(noise, (n, n) if noise.ndim == 2 else (n,), "KalmanEstimator noise")
         if np.linalg.eigvalsh(noise).min() <= 0 if noise.ndim == 2 else (noise <= 0).any():
@@ -243,9 +243,9 @@ def expected_bias(data: Data, x: NDArray, regressor_noise: NDArray, unmodelled: 
     return -np.linalg.solve(R + regressor_noise, regressor_noise @ x - mean)
 
 
-def _update(state: Belief, Y: NDArray, tau: NDArray, rules: Rules) -> Belief:
+def _update(state: OnlineState, Y: NDArray, tau: NDArray, rules: Rules) -> OnlineState:
     x, P = belief_update(state.x[:, None], state.P, Y, tau[:, None], *rules)
-    return Belief(x[:, 0], P)
+    return OnlineState(x[:, 0], P)
 
 
 def _at_the_end(data: Data, x: NDArray, covariance: NDArray) -> Estimate:

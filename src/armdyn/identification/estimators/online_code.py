@@ -62,11 +62,11 @@ class OnlineEstimator:
 
     @property
     def trace_key(self) -> str:
-        """Of the regressor and the mode: all else is data."""
+        """Key of the regressor and the mode: all else is data."""
         return f"online {'most stable ' if self.most_stable else ''}{self.base.trace_key}"
 
     def trace_data(self, name: str) -> NDArray:
-        """What the estimator was told, and the regressor's data."""
+        """Return the estimator's settings, and the regressor's data."""
         return np.asarray(self.data[name]) if name in self.data else self.base.trace_data(name)
 
     def __repr__(self) -> str:
@@ -131,7 +131,7 @@ def _most_stable_mode(Y: Any, gain: Any) -> Any:
     return mode
 
 
-class Belief(NamedTuple):
+class CodeState(NamedTuple):
     """Parameters and their covariance."""
 
     x: Annotated[Array, "p"]
@@ -141,7 +141,7 @@ class Belief(NamedTuple):
 @traced()
 def belief_start(
     subject: OnlineEstimator, *, x_start: Annotated[Any, "p"] = None, P_start: Annotated[Any, "p, p"] = None
-) -> Belief:
+) -> CodeState:
     """The estimate and its covariance before the first sample.
 
     Returns
@@ -151,14 +151,14 @@ def belief_start(
     P
         Covariance, row by row.
     """
-    return Belief(x_start, P_start)
+    return CodeState(x_start, P_start)
 
 
 @traced()
 def belief_step(
     subject: OnlineEstimator, x: Annotated[Any, "p"], P: Annotated[Any, "p, p"], q: Q, qd: Qd, qdd: Qdd, tau: Tau, *,
     whiten: Mat = None, forgetting: Number = None, drift: Annotated[Any, "p, p"] = None, gravity: Gravity = None,
-) -> Belief:  # fmt: skip
+) -> CodeState:  # fmt: skip
     """The estimate and its covariance after one sample; they may be written over those before.
 
     Parameters
@@ -184,7 +184,7 @@ def belief_step(
         Covariance, row by row.
     """
     Y = base_regressor(subject.base, q, qd, qdd, gravity=gravity)
-    return Belief(*belief_update(x, P, Y, tau, whiten, forgetting, drift))
+    return CodeState(*belief_update(x, P, Y, tau, whiten, forgetting, drift))
 
 
 def online_code(

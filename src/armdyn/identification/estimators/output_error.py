@@ -58,8 +58,8 @@ class Didim:
             error = _size(along, x, weights)
             if done:
                 break
-        found = solve_weighted(along, weights)
-        return found._replace(x=x, rms=np.sqrt(np.mean(along.residuals(x) ** 2, axis=0)))
+        estimate = solve_weighted(along, weights)
+        return estimate._replace(x=x, rms=np.sqrt(np.mean(along.residuals(x) ** 2, axis=0)))
 
 
 def _size(data: Data, x: NDArray, weights: NDArray) -> float:

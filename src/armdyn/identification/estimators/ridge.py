@@ -63,8 +63,8 @@ class Ridge:
         strengths = np.asarray(strengths, float)
         residuals, distances = [], []
         for strength in strengths:
-            found = Ridge(self.prior, self.covariance, float(strength)).fit(data)
-            rows, torques = data.weighted(found.weights)
-            residuals.append(np.linalg.norm(torques - rows @ found.x))
-            distances.append(np.linalg.norm(self._root @ (found.x - np.asarray(self.prior, float))))
+            estimate = Ridge(self.prior, self.covariance, float(strength)).fit(data)
+            rows, torques = data.weighted(estimate.weights)
+            residuals.append(np.linalg.norm(torques - rows @ estimate.x))
+            distances.append(np.linalg.norm(self._root @ (estimate.x - np.asarray(self.prior, float))))
         return Curve(strengths, np.array(residuals), np.array(distances))

@@ -16,6 +16,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.perturbation import lawson_hanson
+from armdyn.names import Named
 
 LEAST_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
 
@@ -30,7 +31,7 @@ def _sensitivities(rows: NDArray, torques: NDArray) -> NDArray:
 
 
 class Bound(NamedTuple):
-    """How far parameters can be off: Kapadia, equation (4.1), after Lawson and Hanson."""
+    """Bound of parameter errors: Kapadia, equation (4.1), after Lawson and Hanson."""
 
     error: float  # bound of |x - truth|; infinite if the regressor's error reaches its smallest singular value
     condition: float
@@ -47,7 +48,7 @@ def perturbation_bound(data: Data, x: NDArray, regressor_error: float, torque_er
 
 
 @dataclass(frozen=True)
-class Significance:
+class Significance(Named):
     """Least squares on what is significant.
 
     `sensitivity`: columns below this fraction of the largest contribution are deleted. `condition`: near
@@ -68,15 +69,15 @@ class Significance:
         if self.scaling not in ("length", "torque"):
             raise ArmdynError(f"Significance: expected scaling 'length' or 'torque', got {self.scaling!r}")
 
-    def kept(self, data: Data) -> NDArray:
+    def selected(self, data: Data) -> NDArray:
         """Positions of the columns that stay."""
-        return self._kept(self._weighted(data))
+        return self._significant(self._weighted(data))
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; deleted parameters are zero, with zero deviation."""
         weighted = self._weighted(data)
         rows, torques = weighted.rows, weighted.torques
-        k = self._kept(weighted)
+        k = self._significant(weighted)
         size = weighted.size[k]
         left, values, right = np.linalg.svd(rows[:, k] / size, full_matrices=False)
         rank = max(len(k) - self.weakest, 1)
@@ -101,7 +102,7 @@ class Significance:
         # A column that is orthogonal to the torque would be divided by nothing.
         return _Weighted(weights, rows, torques, np.maximum(share, LEAST_SENSITIVITY_SHARE * length), share)
 
-    def _kept(self, weighted: _Weighted) -> NDArray:
+    def _significant(self, weighted: _Weighted) -> NDArray:
         rows, size, share = weighted.rows, weighted.size, weighted.share
         k = np.flatnonzero((share >= self.sensitivity * share.max()) & (size > 0))
         while len(k) > 1:

@@ -20,8 +20,8 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.identification.fit.equations import FEWEST_BLOCKS, Equations
 from armdyn.identification.fit.evidence import (
-    Belief,
     Evidence,
+    GaussianPrior,
     Strengths,
     evidence,
     term_precision,
@@ -67,8 +67,8 @@ class Choice:
     equations: Equations
     floor: float  # least noise of a joint, relative to the deviation of all torques
     used: NDArray  # (size,) of bool: parameters of the model
-    belief: Belief
-    found: Evidence
+    belief: GaussianPrior
+    posterior: Evidence
     prior: Prior  # the bodies at the belief's centre
     covariance: NDArray  # (10 n + rotors, ...) of the links about it at strength 1
     centre: str
@@ -82,7 +82,7 @@ class Choice:
     @property
     def x(self) -> NDArray:
         """Parameters (size,) that need not be physically consistent."""
-        return self.found.x
+        return self.posterior.x
 
     @property
     def model(self) -> FreeModel:
@@ -98,12 +98,12 @@ class Choice:
     @property
     def strength(self) -> float:
         """With which links are believed to be the centre's bodies."""
-        return self.found.strengths.base
+        return self.posterior.strengths.base
 
     @cached_property
     def squares(self) -> NDArray:
         """Squared errors (blocks, kinds) of blocks that were held out."""
-        (fits,) = self.equations.without(self.used, [self.found.precision], self.belief.centre)
+        (fits,) = self.equations.without(self.used, [self.posterior.precision], self.belief.centre)
         return self.equations.squares(fits)
 
     @cached_property
@@ -131,7 +131,7 @@ class Choice:
     def scan(self) -> NDArray:
         """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
         tried = SCAN_FACTORS * self.strength
-        precisions = (self.belief.precision(self.found.strengths._replace(base=strength)) for strength in tried)
+        precisions = (self.belief.precision(self.posterior.strengths._replace(base=strength)) for strength in tried)
         fits = self.equations.without(self.used, precisions, self.belief.centre)
         return np.column_stack([tried, [self.equations.relative(self.equations.squares(fit)) for fit in fits]])
 
@@ -166,7 +166,7 @@ def _noise(choice: Choice) -> Choice:
     """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
     for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
         what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refit(replace(choice, floor=floor), choice.found.strengths), what)
+        choice = _better(choice, _refit(replace(choice, floor=floor), choice.posterior.strengths), what)
     return choice
 
 
@@ -180,7 +180,7 @@ def _first(rows: Rows, options: Options) -> Choice:
     plain = options._replace(kinds=options.kinds - set(DICTIONARY))
     used = starting_terms(equations, plain, rows.reach.balanced)
     stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
-    blank = Belief(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
+    blank = GaussianPrior(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
     floor = NOISE_FLOORS[0] if rows.filters.form != "energy" else NOISE_FLOORS[-1]
     choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
     choice = _refit(choice)
@@ -235,7 +235,7 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
     equations = weigh(choice.rows, equations, used, belief, choice.floor)
     return replace(
-        choice, equations=equations, used=used, belief=belief, found=evidence(equations, used, belief, start)
+        choice, equations=equations, used=used, belief=belief, posterior=evidence(equations, used, belief, start)
     )
 
 
@@ -245,7 +245,7 @@ def _velocities(choice: Choice, logs: list[Log]) -> Choice:
         return choice
     filters = choice.rows.filters._replace(velocity=True)
     other = _with_rows(choice, choice.rows.with_tracks(tracks_of(logs, filters), filters))
-    return _better(choice, _refit(other, choice.found.strengths), "measured velocities")
+    return _better(choice, _refit(other, choice.posterior.strengths), "measured velocities")
 
 
 def _positions(choice: Choice) -> Choice:
@@ -259,7 +259,7 @@ def _positions(choice: Choice) -> Choice:
     used = choice.used.copy()
     terms = used[choice.base.count :].reshape(-1, len(TERMS))
     terms[:, POSITION] = True
-    other = _refit(replace(choice, used=used), choice.found.strengths)
+    other = _refit(replace(choice, used=used), choice.posterior.strengths)
     return _better(choice, other, "torques by position")
 
 
@@ -275,7 +275,7 @@ def _better(choice: Choice, other: Choice, what: str) -> Choice:
 
 def _delay(choice: Choice) -> Choice:
     """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
-    tracks, start, before = choice.rows.tracks, choice.found.strengths, choice.rows.filters.delay
+    tracks, start, before = choice.rows.tracks, choice.posterior.strengths, choice.rows.filters.delay
 
     def later(choice: Choice, by: float) -> Choice:
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
@@ -316,8 +316,8 @@ def _centre(choice: Choice, options: Options) -> Choice:
     precision = precision_in(choice.base, covariance)
     belief = replace(choice.belief, base=precision, centre=centre, fixed=options.strength)
     other = replace(choice, belief=belief, prior=prior, covariance=covariance, centre=CENTRES[1])
-    found = evidence(other.equations, other.used, belief, choice.found.strengths._replace(base=1.0))
-    other = replace(other, found=found)
+    fitted = evidence(other.equations, other.used, belief, choice.posterior.strengths._replace(base=1.0))
+    other = replace(other, posterior=fitted)
     if options.strength is not None:
         return other
     error = other.held_out
@@ -334,15 +334,15 @@ def described_rotors(base: BaseParameters) -> NDArray:
 
 
 def _log_evidence(choice: Choice) -> float:
-    return choice.found.logarithm(choice.equations, choice.used, choice.belief.centre)
+    return choice.posterior.logarithm(choice.equations, choice.used, choice.belief.centre)
 
 
 def _prune(choice: Choice) -> Choice:
     """Without the joint terms that the evidence shrank to nothing."""
-    used = choice.used & ~choice.found.pruned
+    used = choice.used & ~choice.posterior.pruned
     always = np.zeros((choice.equations.n, len(TERMS)), bool)
     always[:, : len(ALWAYS)] = True
     always[np.ix_(choice.rows.reach.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
-    found = evidence(choice.equations, used, choice.belief, choice.found.strengths)
-    return replace(choice, used=used, found=found)
+    fitted = evidence(choice.equations, used, choice.belief, choice.posterior.strengths)
+    return replace(choice, used=used, posterior=fitted)

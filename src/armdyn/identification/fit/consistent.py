@@ -109,15 +109,15 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, floa
         decrement = float(-gradient @ step) / 2
         if decrement < enough:
             break
-        length, found = 1.0, np.inf
+        length, trial_value = 1.0, np.inf
         while length > 1e-12:
-            found = problem.value(x + length * step)
-            if found <= value - 0.1 * length * 2 * decrement:
+            trial_value = problem.value(x + length * step)
+            if trial_value <= value - 0.1 * length * 2 * decrement:
                 break
             length /= 2
-        if not found < value:
+        if not trial_value < value:
             break  # round-off: the decrement says how far from the minimum this is
-        x, value = x + length * step, found
+        x, value = x + length * step, trial_value
     return x, decrement, iterations
 
 

@@ -96,16 +96,16 @@ class Equations:
     def _systems(self, grams: NDArray, k: NDArray) -> System:
         """Weighted normal equations of sums (blocks, kinds, m, m); k begins with all base parameters."""
         base, W = self.count, self.weights**2
-        kind, own = np.divmod(k[base:] - base, self._terms)
-        own, weight = base + own, W[kind]
+        kind, term_columns = np.divmod(k[base:] - base, self._terms)
+        term_columns, weight = base + term_columns, W[kind]
         A, b = np.zeros((len(grams), len(k), len(k))), np.empty((len(grams), len(k)))
         both = (W @ grams.reshape(*grams.shape[:2], -1)).reshape(len(grams), *grams.shape[2:])  # of all kinds together
         A[:, :base, :base], b[:, :base] = both[:, :base, :base], both[:, :base, -1]
-        A[:, base:, :base] = weight[:, None] * grams[:, kind, own, :base]
+        A[:, base:, :base] = weight[:, None] * grams[:, kind, term_columns, :base]
         A[:, :base, base:] = A[:, base:, :base].swapaxes(1, 2)
         i, j = np.nonzero(kind[:, None] == kind)  # terms of different joints are in no row together
-        A[:, base + i, base + j] = weight[i] * grams[:, kind[i], own[i], own[j]]
-        b[:, base:] = weight * grams[:, kind, own, -1]
+        A[:, base + i, base + j] = weight[i] * grams[:, kind[i], term_columns[i], term_columns[j]]
+        b[:, base:] = weight * grams[:, kind, term_columns, -1]
         return System(A, b, both[:, -1, -1])
 
     def errors(self, x: NDArray, block: int | None = None) -> NDArray:
@@ -119,9 +119,9 @@ class Equations:
     @property
     def column_squares(self) -> NDArray:
         """Means over all rows (size,)."""
-        found = np.zeros(self.size)
-        np.add.at(found, self.owns, np.diagonal(self._sum, axis1=1, axis2=2)[:, :-1])
-        return found / self.samples.sum()
+        squares = np.zeros(self.size)
+        np.add.at(squares, self.owns, np.diagonal(self._sum, axis1=1, axis2=2)[:, :-1])
+        return squares / self.samples.sum()
 
     @property
     def powers(self) -> NDArray:
@@ -177,8 +177,8 @@ def solve(system: System, precision: NDArray, prior: NDArray) -> NDArray:
 @lru_cache(maxsize=8)
 def _owns(count: int, terms: int, kinds: int) -> NDArray:
     """See `Equations.owns`."""
-    own = count + terms * np.arange(kinds)[:, None] + np.arange(terms)
-    return np.hstack([np.tile(np.arange(count), (kinds, 1)), own])
+    term_columns = count + terms * np.arange(kinds)[:, None] + np.arange(terms)
+    return np.hstack([np.tile(np.arange(count), (kinds, 1)), term_columns])
 
 
 def _squares(grams: NDArray, x: NDArray) -> NDArray:
@@ -195,9 +195,9 @@ def solve_scaled(A: NDArray, b: NDArray) -> NDArray:
     scaled = A * (scale * scale.swapaxes(-1, -2))
     np.einsum("...ii->...i", scaled)[...] += 1e-11
     right = scale * b
-    found = np.empty_like(right)
+    solution = np.empty_like(right)
     for k in np.ndindex(A.shape[:-2]):
-        _, found[k], failed = dposv(scaled[k], right[k], lower=1)
+        _, solution[k], failed = dposv(scaled[k], right[k], lower=1)
         if failed:  # round-off
-            found[k] = np.linalg.solve(scaled[k], right[k])
-    return scale * found
+            solution[k] = np.linalg.solve(scaled[k], right[k])
+    return scale * solution

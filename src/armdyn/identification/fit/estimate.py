@@ -37,7 +37,7 @@ COSTLY_PRICE = 1.2  # weighted residual of consistent bodies over that of the fr
 BRAKING_SHARES = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)  # of the top speed, at which friction must brake
 
 
-class Estimate(NamedTuple):
+class ConstrainedEstimate(NamedTuple):
     """The free model and the physically consistent one."""
 
     free: FreeModel
@@ -53,11 +53,11 @@ class Estimate(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Of the free model in the best prediction: half, or all of it where consistency costs."""
+        """Share of the free model in the best prediction: half, or all of it where consistency costs."""
         return 0.5 if self.price < COSTLY_PRICE else 1.0
 
 
-def estimate(choice: Choice, masses: MassBounds | None = None, described: bool = True) -> Estimate:
+def estimate(choice: Choice, masses: MassBounds | None = None, described: bool = True) -> ConstrainedEstimate:
     """Physically consistent bodies with the joint terms chosen, of those that fit alike the nearest to the description.
 
     What the logs do not determine stays as described, unless the description is not to be used or not of bodies.
@@ -68,14 +68,14 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     equations = _with_whole_loads(choice, free)
     problem = _lift(choice, equations, masses, described)
     blocks = np.arange(len(equations.logs))
-    found = problem.fit(blocks >= 0)
+    minimum = problem.fit(blocks >= 0)
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * base.source.n_joints
     lumped = base.source.n_joints if base.joint_terms else 0
-    x = problem.parameters(found)
+    x = problem.parameters(minimum)
     values = x[base.count :].reshape(n, len(TERMS)).copy()
-    values[:, ROTOR] += found.joint[list(base.source.coordinate_indices)] if lumped else 0.0
-    arm = with_terms(base.source.with_theta(found.theta[:links]), values, choice.rows.reach)
+    values[:, ROTOR] += minimum.joint[list(base.source.coordinate_indices)] if lumped else 0.0
+    arm = with_terms(base.source.with_theta(minimum.theta[:links]), values, choice.rows.reach)
     measured = choice.rows.measured
     if not measured.all():  # friction and rotors that no torque shows stay as described
         silent = {arm.coordinate_indices[k] for k in np.flatnonzero(~measured)}
@@ -85,14 +85,14 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
     without = x[None]
     if len(blocks) > 1:
-        without = np.array([problem.parameters(problem.fit(blocks != k, found)) for k in blocks])
+        without = np.array([problem.parameters(problem.fit(blocks != k, minimum)) for k in blocks])
     squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
     powers = np.maximum(equations.powers, 1e-300)
     joints = np.sqrt(squares.sum(axis=0) / powers)
     joints = np.where(measured, joints, np.nan) if len(joints) == n else joints
-    return Estimate(
-        free, arm, found, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
-        joints, _held_out_logs(problem, found), x, without - x, determined(problem.information, problem.prior),
+    return ConstrainedEstimate(
+        free, arm, minimum, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
+        joints, _held_out_logs(problem, minimum), x, without - x, determined(problem.information, problem.prior),
     )  # fmt: skip
 
 
@@ -144,17 +144,17 @@ class _Lift(NamedTuple):
         return x
 
 
-def _held_out_logs(problem: _Lift, found: Minimum) -> NDArray:
+def _held_out_logs(problem: _Lift, minimum: Minimum) -> NDArray:
     """Relative errors (logs,) of each log under the fit to the others; empty where there is one."""
     equations = problem.equations
     errors = []
     for number in range(int(equations.logs.max()) + 1):
-        own = equations.logs == number
-        if own.all():
+        of_log = equations.logs == number
+        if of_log.all():
             return np.empty(0)
-        x = problem.parameters(problem.fit(~own, found))
-        squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(own))
-        errors.append(np.sqrt(squares / max(float(equations.grams[own, :, -1, -1].sum()), 1e-300)))
+        x = problem.parameters(problem.fit(~of_log, minimum))
+        squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(of_log))
+        errors.append(np.sqrt(squares / max(float(equations.grams[of_log, :, -1, -1].sum()), 1e-300)))
     return np.array(errors)
 
 
@@ -178,7 +178,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     if choice.described:
         pull[links:bodies] = np.diag(precision)[links:bodies] * described_rotors(base)
     k = np.arange(bodies, len(precision))
-    precision[k, k] = np.diag(choice.found.precision)[base.count + terms]
+    precision[k, k] = np.diag(choice.posterior.precision)[base.count + terms]
     positive = np.array([True] * lumped + [TERMS[term % len(TERMS)].positive for term in terms], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
     start, bounds = _bound(start, terms, lumped, choice.rows.reach)
@@ -205,7 +205,7 @@ def _prior(choice: Choice, described: bool) -> Prior:
 
 
 def _inverse(covariance: NDArray) -> NDArray:
-    """Of a covariance, floored so that nothing overflows."""
+    """Return the inverse of a covariance, floored so that nothing overflows."""
     scale = 1 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
     values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
     return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
@@ -223,19 +223,19 @@ def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[N
         rows.append(-np.eye(len(start))[i])
         limits.append(-MOST_LOAD)
     for joint in np.unique(joints):
-        own = np.flatnonzero(joints == joint)
+        of_joint = np.flatnonzero(joints == joint)
         speeds = np.array(BRAKING_SHARES) * max(float(reach.top[joint]), STILL_SPEED)
-        curve = friction_curve(int(joint), speeds, reach)[:, kinds[own]]
+        curve = friction_curve(int(joint), speeds, reach)[:, kinds[of_joint]]
         if not curve.any():
             continue
         both = np.zeros((2 * len(speeds), len(start)))
         # One way asymmetries add to the curve, the other way they take from it.
-        aside = (kinds[own] == ASYMMETRIES[0]) + np.outer(speeds, kinds[own] == ASYMMETRIES[1])
-        both[:, lumped + own] = np.vstack([curve + aside, curve - aside])
+        aside = (kinds[of_joint] == ASYMMETRIES[0]) + np.outer(speeds, kinds[of_joint] == ASYMMETRIES[1])
+        both[:, lumped + of_joint] = np.vstack([curve + aside, curve - aside])
         if (both @ start <= 0).any():  # begin with little friction of every kind
-            values = start[lumped + own]
+            values = start[lumped + of_joint]
             values[curve.any(axis=0)] = 1e-3 * max(float(np.abs(values).max()), 1e-3)
-            start[lumped + own] = np.where(np.isin(kinds[own], ASYMMETRIES), 0.0, values)
+            start[lumped + of_joint] = np.where(np.isin(kinds[of_joint], ASYMMETRIES), 0.0, values)
         rows += list(both)
         limits += [0.0] * len(both)
     return start, (np.array(rows).reshape(len(rows), len(start)), np.array(limits))

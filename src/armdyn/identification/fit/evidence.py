@@ -32,8 +32,8 @@ PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 
 
 @dataclass(frozen=True, eq=False)
-class Belief:
-    """What is believed before a log is seen: parameters are near `centre`, as precisely as strengths say."""
+class GaussianPrior:
+    """Gaussian prior: parameters are near `centre`, as precisely as strengths say."""
 
     base: NDArray  # (count, count) precision of base parameters at strength 1
     terms: NDArray  # (size,) precision of joint terms at strength 1, zero for base parameters
@@ -46,10 +46,10 @@ class Belief:
         return len(self.base)
 
     def precision(self, strengths: Strengths) -> NDArray:
-        """Of all parameters (size, size)."""
-        found = np.diag(self.terms * strengths.terms)
-        found[: self.count, : self.count] = strengths.base * self.base
-        return found
+        """Return the prior precision of all parameters (size, size)."""
+        matrix = np.diag(self.terms * strengths.terms)
+        matrix[: self.count, : self.count] = strengths.base * self.base
+        return matrix
 
 
 class Strengths(NamedTuple):
@@ -72,7 +72,7 @@ class Evidence(NamedTuple):
         return self.strengths.terms > 1e4
 
     def logarithm(self, equations: Equations, used: NDArray, centre: NDArray) -> float:
-        """Of the evidence, but for what all models of the same equations share."""
+        """Return the log evidence, but for what all models of the same equations share."""
         k = np.flatnonzero(used)
         A, b, c = equations.total(k)
         L, x, away = self.precision[np.ix_(k, k)], self.x[k], (self.x - centre)[k]
@@ -91,16 +91,16 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     if len(equations.weights) != n:  # powers of all joints together
         speeds = np.concatenate([at_drives(rows.base.source, track.qd) for track in rows.tracks])
         deviations = deviations * np.sqrt(np.mean(speeds**2, axis=0))
-    felt = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
+    column_rms = np.sqrt(equations.column_squares[count:].reshape(n, len(TERMS)))
     # What is hardly felt must not be worth more than what is felt by others.
-    least = 1e-3 * np.maximum(felt.max(axis=0, initial=0.0), 1e-12)
+    least = 1e-3 * np.maximum(column_rms.max(axis=0, initial=0.0), 1e-12)
     size = np.maximum(deviations, 1e-6 * max(float(deviations.max()), 1e-12))
-    precision = (np.maximum(felt, least) / size[:, None]) ** 2
+    precision = (np.maximum(column_rms, least) / size[:, None]) ** 2
     precision[:, ASYMMETRIES] /= ASYMMETRY_SHARE**2
     return np.concatenate([np.zeros(count), precision.ravel()])
 
 
-def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor: float) -> Equations:
+def weigh(rows: Rows, equations: Equations, used: NDArray, belief: GaussianPrior, floor: float) -> Equations:
     """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
     kinds = len(equations.weights)
     samples = equations.samples.sum()
@@ -120,26 +120,26 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: Belief, floor
 
 
 def discount(rows: Rows, equations: Equations, x: NDArray) -> float:
-    """By how much residuals of parameters x count less than independent ones would, as they resemble neighbours."""
-    own = x[equations.owns][..., None]
-    residuals = np.concatenate([part.tau - (part.Y @ own)[..., 0] for part in rows], axis=1).T
+    """Return the variance inflation due to residual autocorrelation."""
+    parameters = x[equations.owns][..., None]
+    residuals = np.concatenate([part.tau - (part.Y @ parameters)[..., 0] for part in rows], axis=1).T
     residuals = residuals[:, rows.measured] if residuals.shape[1] == equations.n else residuals
     return max(1.0, float(np.median(correlation_times(residuals))) / PATIENCE)
 
 
 def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArray:
-    """Of the parameters that are used, under noise as it is weighed and what is believed."""
+    """Return the posterior covariance of the active parameters."""
     k = np.flatnonzero(used)
     half = _solve(equations.total(k).A + precision[np.ix_(k, k)], np.zeros(len(k)))[1]
     return half + np.triu(half, 1).T
 
 
-def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengths | None = None) -> Evidence:
+def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: Strengths | None = None) -> Evidence:
     """Strengths by MacKay's fixed point, and the fit under them."""
     count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
     terms, at = k[count:], np.arange(count, len(k))
     system = equations.total(k)
-    own, centre, Q = belief.terms[terms], belief.centre[k], belief.base
+    term_precisions, centre, Q = belief.terms[terms], belief.centre[k], belief.base
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
     alpha = start.terms[terms] if start else np.ones(len(terms))
     strongest = np.where(np.isin((terms - count) % len(TERMS), DRY), STRONGEST_DRY, STRONGEST)
@@ -149,13 +149,13 @@ def evidence(equations: Equations, used: NDArray, belief: Belief, start: Strengt
     for _ in range(ROUNDS):
         M = system.A.copy()
         M[:count, :count] += base * Q
-        M[at, at] += alpha * own
+        M[at, at] += alpha * term_precisions
         away, inverse = _solve(M, pull)
         variances = np.diag(inverse)
-        good = np.clip(1 - alpha * own * variances[at], 0.05, 1.0)
+        good = np.clip(1 - alpha * term_precisions * variances[at], 0.05, 1.0)
         if not apart:
-            good, away[at] = 1.0, 1 / np.sqrt(own)
-        new = np.clip(good / np.maximum(own * away[at] ** 2, 1e-12), LARGEST, strongest)
+            good, away[at] = 1.0, 1 / np.sqrt(term_precisions)
+        new = np.clip(good / np.maximum(term_precisions * away[at] ** 2, 1e-12), LARGEST, strongest)
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
         if belief.fixed is None and count:

@@ -31,7 +31,7 @@ class FreeModel(NamedTuple):
         """Values (n, terms)."""
         return self.x[self.base.count :].reshape(-1, len(TERMS))
 
-    def own(self, joint: int) -> NDArray:
+    def columns_of(self, joint: int) -> NDArray:
         """Positions of the parameters that a joint's torque depends on."""
         first = self.base.count + joint * len(TERMS)
         return np.r_[0 : self.base.count, first : first + len(TERMS)]
@@ -46,8 +46,8 @@ class FreeModel(NamedTuple):
 
     def columns(self, part: Track) -> NDArray:
         """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
-        rigid, own = self._columns(part)
-        return np.concatenate([rigid, own.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
+        rigid, joint_columns = self._columns(part)
+        return np.concatenate([rigid, joint_columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
 
     def _columns(self, part: Track) -> tuple[NDArray, NDArray]:
         """Those of base parameters (N, n, base), and those of each shaft's own terms (N, terms, n)."""
@@ -61,6 +61,6 @@ class FreeModel(NamedTuple):
         return shaft_rows(base.source, Y), columns
 
     def _torque(self, part: Track) -> NDArray:
-        rigid, own = self._columns(part)
-        tau = rigid @ self.x[: self.base.count] + np.einsum("tkj,jk->tj", own, self.terms)
+        rigid, joint_columns = self._columns(part)
+        tau = rigid @ self.x[: self.base.count] + np.einsum("tkj,jk->tj", joint_columns, self.terms)
         return np.asarray(drive_torques(self.base.source, tau)) + passive_torque(self.base.source, part, self.width)

@@ -22,18 +22,18 @@ class MassBounds(NamedTuple):
 
     @classmethod
     def of(cls, mass: ArrayLike, n: int) -> MassBounds:
-        """From a pair (least, most) for the whole of n links, or pairs (n, 2) for each."""
+        """Build bounds from a pair (least, most) for the whole of n links, or pairs (n, 2) for each."""
         try:
-            given = np.asarray(mass, float)
+            bounds = np.asarray(mass, float)
         except (TypeError, ValueError):
-            given = np.empty(0)
-        if given.shape not in ((2,), (n, 2)):
+            bounds = np.empty(0)
+        if bounds.shape not in ((2,), (n, 2)):
             raise ArmdynError(f"identify: expected mass (least, most) of all links, or one pair for each of {n} links")
-        if not ((given[..., 0] >= 0) & (given[..., 0] < given[..., 1])).all():
-            raise ArmdynError(f"identify: expected mass with 0 <= least < most, got {given.tolist()}")
-        if given.ndim == 1:
-            return cls(np.zeros(n), np.full(n, np.inf), (float(given[0]), float(given[1])))
-        return cls(given[:, 0], given[:, 1], (0.0, np.inf))
+        if not ((bounds[..., 0] >= 0) & (bounds[..., 0] < bounds[..., 1])).all():
+            raise ArmdynError(f"identify: expected mass with 0 <= least < most, got {bounds.tolist()}")
+        if bounds.ndim == 1:
+            return cls(np.zeros(n), np.full(n, np.inf), (float(bounds[0]), float(bounds[1])))
+        return cls(bounds[:, 0], bounds[:, 1], (0.0, np.inf))
 
     def rows(self, size: int) -> tuple[NDArray, NDArray]:
         """G (k, size) and h (k,) of G theta > h; those of infinite bounds are left out."""

@@ -49,13 +49,13 @@ def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMot
 
 
 def _after(sure: Uncertainty, along: Track) -> Uncertainty:
-    """What would be known once a motion was logged, too."""
+    """Return the information once a motion was logged, too."""
     counted = MOTION_SECONDS * BAND_HZ / len(along.t)  # low-passed torques tell something new once a period
     gram = np.eye(sure.root.shape[1])
     for j, Y in enumerate(sure.model.columns(along)):
         if np.isnan(sure.noise[j]):  # the next log has no torque of it either
             continue
-        rows = Y @ sure.root[sure.model.own(j)]
+        rows = Y @ sure.root[sure.model.columns_of(j)]
         gram += counted / max(float(sure.noise[j]) ** 2, 1e-300) * rows.T @ rows
     values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 1.0)  # round-off, where the noise is next to nothing

@@ -18,7 +18,7 @@ from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.shafts import shaft_rows
 from armdyn.dynamics.springs import spring_columns
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction
@@ -38,7 +38,7 @@ def has_passive(arm: Arm) -> bool:
     return arm.G is not None or bool(arm.springs)
 
 
-def passive_torque(arm: Arm, motion: Motion | Track, width: float) -> NDArray:
+def passive_torque(arm: Arm, motion: SmoothedMotion | Track, width: float) -> NDArray:
     """Torques (N, n) at the coordinates of friction and drives of joints that follow others, and of link springs."""
     if not has_passive(arm):
         return np.zeros(1)
@@ -71,17 +71,17 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
 
     arm, n, count = rows.base.source, rows.base.source.n, rows.base.count
     columns = [*_joint_columns(arm, rows.filters.width), *_spring_columns(rows, described)]
-    own = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES[-1:]})
+    kinds = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES[-1:]})
     if not columns:
         return dataclasses.replace(arm, springs=described.springs)
     added = [_passive_rows(rows, columns, track) for track in rows.tracks]
-    width, passive = count + n * len(own), slice(count + n * len(own), None)
+    width, passive = count + n * len(kinds), slice(count + n * len(kinds), None)
     blocks, torques = [], []
     for j in range(n):
         A = np.zeros((len(rows), width + len(columns)))
         A[:, :count] = np.concatenate([part.Y[j, :, :count] for part in rows])
-        terms = np.concatenate([part.Y[j, :, count:] for part in rows])[:, own]
-        A[:, count + j * len(own) : count + (j + 1) * len(own)] = terms
+        terms = np.concatenate([part.Y[j, :, count:] for part in rows])[:, kinds]
+        A[:, count + j * len(kinds) : count + (j + 1) * len(kinds)] = terms
         A[:, passive] = np.concatenate([x[:, j] for x in added])
         blocks.append(A)
         torques.append(np.concatenate([part.tau[j] for part in rows]))
@@ -161,7 +161,7 @@ def _spring_columns(rows: Rows, described: Arm) -> list[_Column]:
     About a level axis k L²/2 is the energy of a weight: the rest length is then as described. A spring that even so is
     one with weights has no column, and stays as described.
     """
-    found = []
+    columns = []
     for k, spring in enumerate(described.springs):
         stiffen, stretch = _setters(spring)
         name = spring.name
@@ -169,10 +169,10 @@ def _spring_columns(rows: Rows, described: Arm) -> list[_Column]:
         if _unexplained(rows, pair[0]) < HIDDEN_SHARE:
             both = {2 * k: 1.0, 2 * k + 1: spring.rest_length}
             pair = [_Column(_spring_torque(described, both), _setters(spring, spring.rest_length)[0], name)]
-            found += pair if _unexplained(rows, pair[0]) > HIDDEN_SHARE else []
+            columns += pair if _unexplained(rows, pair[0]) > HIDDEN_SHARE else []
         else:
-            found += [*pair, _Column(_spring_torque(described, {2 * k + 1: 1.0}), stretch, name)]
-    return found
+            columns += [*pair, _Column(_spring_torque(described, {2 * k + 1: 1.0}), stretch, name)]
+    return columns
 
 
 def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], Arm], Callable[[Arm, float], Arm]]:
@@ -184,8 +184,8 @@ def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], 
 
     def stretch(to: Arm, value: float) -> Arm:
         others = [one for one in to.springs if one.name != spring.name]
-        own = [one for one in to.springs if one.name == spring.name]
-        longer = [dataclasses.replace(one, rest_length=value / one.stiffness) for one in own]
+        same_name = [one for one in to.springs if one.name == spring.name]
+        longer = [dataclasses.replace(one, rest_length=value / one.stiffness) for one in same_name]
         return dataclasses.replace(to, springs=(*others, *longer))
 
     return stiffen, stretch
@@ -193,11 +193,11 @@ def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], 
 
 def _unexplained(rows: Rows, column: _Column) -> float:
     """Share of a column that the links' columns do not explain."""
-    own = np.concatenate([_passive_rows(rows, [column], track)[..., 0] for track in rows.tracks]).T.ravel()
-    links = np.concatenate([part.Y[:, :, : rows.base.count] for part in rows], axis=1).reshape(len(own), -1)
+    torque = np.concatenate([_passive_rows(rows, [column], track)[..., 0] for track in rows.tracks]).T.ravel()
+    links = np.concatenate([part.Y[:, :, : rows.base.count] for part in rows], axis=1).reshape(len(torque), -1)
     scale = np.maximum(np.linalg.norm(links, axis=0), 1e-12)
-    left = own - links @ (np.linalg.lstsq(links / scale, own, rcond=1e-9)[0] / scale)
-    return float(np.linalg.norm(left)) / max(float(np.linalg.norm(own)), 1e-300)
+    left = torque - links @ (np.linalg.lstsq(links / scale, torque, rcond=1e-9)[0] / scale)
+    return float(np.linalg.norm(left)) / max(float(np.linalg.norm(torque)), 1e-300)
 
 
 def _spring_torque(arm: Arm, shares: Mapping[int, float]) -> Callable[[Track], NDArray]:

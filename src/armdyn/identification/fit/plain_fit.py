@@ -41,8 +41,8 @@ def plain_fit(choice: Choice, rotors: tuple[int, ...], geared: bool = True) -> P
     x = _least_squares(equations, used)
     sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
     sure = _with_rotors_of_lifts(equations, used, x, sure) if geared else sure
-    own = np.flatnonzero(used)[base.count :] - base.count
-    names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in own)
+    term_indices = np.flatnonzero(used)[base.count :] - base.count
+    names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in term_indices)
     std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
     estimate = BaseEstimate(x[used], std, base, names, sure.covariance)
     return PlainFit(estimate, sure, perturbation(choice.rows, equations, used, x))
@@ -56,7 +56,7 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     """
     kinds = equations.weights / choice.equations.weights
     finer = np.repeat(kinds**2, (equations.size - equations.count) // len(kinds))
-    shrunk = np.concatenate([np.zeros(equations.count), np.diag(choice.found.precision)[equations.count :] * finer])
+    shrunk = np.concatenate([np.zeros(equations.count), np.diag(choice.posterior.precision)[equations.count :] * finer])
     other = equations.fit(used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
     change = np.zeros(len(sure.covariance))
     known = np.flatnonzero(~sure.undetermined[: equations.count])

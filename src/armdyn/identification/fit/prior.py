@@ -41,10 +41,10 @@ class Prior:
     @classmethod
     def of(cls, arm: Arm) -> Prior:
         """The arm's own links, or stand-ins where they are unknown: as heavy as the others, where some are known."""
-        told = [link.inertia for link in arm.links if np.isfinite(link.inertia.theta).all()]
-        if not any(np.any(link.theta) for link in told):
+        described = [link.inertia for link in arm.links if np.isfinite(link.inertia.theta).all()]
+        if not any(np.any(link.theta) for link in described):
             return cls.stand_in(arm)
-        mass = max(float(np.median([link.mass for link in told])), 1e-6)
+        mass = max(float(np.median([link.mass for link in described])), 1e-6)
         wide = np.isnan(arm.theta.reshape(arm.n_joints, -1)).any(axis=1)
         links = [_generic(arm, mass) if some else link.inertia for some, link in zip(wide, arm.links, strict=True)]
         return replace(cls._of(links, arm, True), wide=tuple(np.flatnonzero(wide).tolist()))
@@ -62,7 +62,9 @@ class Prior:
 
     @cached_property
     def covariance(self) -> NDArray:
-        """Of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation, or many if unknown."""
+        """Covariance of theta (10 n, 10 n) about the bodies, whose own size is one standard deviation, or many if
+        unknown.
+        """
         size = np.ones((len(self.bodies), inertial.SIZE))
         size[list(self.wide)] = 1 / np.sqrt(NO_PRIOR)
         return np.linalg.inv(self.metric) * np.outer(size, size)
@@ -81,11 +83,11 @@ class Prior:
 def why_no_prior(arm: Arm) -> str:
     """Why the described inertia cannot be what the arm has, or nothing; bodies that are a trace too thin may be."""
     theta = arm.theta.reshape(-1, inertial.SIZE)
-    told = [(name, body) for name, body in zip(arm.link_names, theta, strict=True) if not np.isnan(body).any()]
-    if not any(body.any() for _, body in told):
+    described = [(name, body) for name, body in zip(arm.link_names, theta, strict=True) if not np.isnan(body).any()]
+    if not any(body.any() for _, body in described):
         return "no inertia is described"
     blur = (BLUR_SHARE * arm_size(arm)) ** 2 * np.diag([1.0, 1.0, 1.0, 0.0])
-    for name, body in told:
+    for name, body in described:
         if body[0] < 0:
             return f"link '{name}' has the mass {body[0]:.3g} kg"
         P = np.einsum("a,ajk->jk", body, UNITS) + body[0] * blur
@@ -160,7 +162,7 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
 
 
 def _ends(arm: Arm) -> NDArray:
-    """Where in its own frame each link begins and ends (N, 2, 3): at its joint and at the first that it carries."""
+    """Return where in its own frame each link begins and ends (n, 2, 3): at its joint and at the next one."""
     ends = np.zeros((arm.n_joints, 2, 3))
     for i, joint in enumerate(arm.joints):
         ends[i, 0] = -joint.after[:3, :3].T @ joint.after[:3, 3]

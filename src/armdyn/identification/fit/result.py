@@ -54,7 +54,7 @@ class DriveValues(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BaseEstimate:
-    """What the data alone say: least squares without prior, with plain friction in every joint.
+    """Least-squares estimate of the data alone: without prior, with plain friction in every joint.
 
     Base parameters come first, then viscous, Coulomb friction and offset joint by joint (and the rotors' inertias of
     geared arms, where they are parameters of their own). No term was selected and
@@ -106,7 +106,7 @@ class Fit(Named, Reported):
     friction: FrictionValues
     base: BaseEstimate
     filters: Filters
-    own: Validation  # `arm` on the logs fitted to
+    training: Validation  # `arm` on the logs fitted to
     verdict: Verdict = NOT_JUDGED  # whether to use it: as a whole and per joint, with reasons
     rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
     rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
@@ -154,12 +154,12 @@ class Fit(Named, Reported):
     @property
     def rel_error(self) -> float:
         """Relative torque error of `arm` on the logs fitted to."""
-        return self.own.rel_error
+        return self.training.rel_error
 
     @property
     def rel_error_joints(self) -> NDArray:
         """The same per joint (n,)."""
-        return self.own.rel_error_joints
+        return self.training.rel_error_joints
 
     @property
     def rel_error_source(self) -> float:
@@ -198,7 +198,7 @@ class Fit(Named, Reported):
 
     @property
     def delay(self) -> float:
-        """By how much later torques were measured than positions [s]."""
+        """Delay of torques behind positions [s]."""
         return self.filters.delay
 
     @property
@@ -209,7 +209,7 @@ class Fit(Named, Reported):
     @property
     def without_torque(self) -> tuple[int, ...]:
         """Joints, from 0, whose torques were not measured: their friction and rotors stay as described."""
-        return tuple(np.flatnonzero(np.isnan(self.own.rel_error_joints)).tolist())
+        return tuple(np.flatnonzero(np.isnan(self.training.rel_error_joints)).tolist())
 
     def predict(self, log: Log, model: str = "best") -> Prediction:
         """Torques for the log's motion, at the log's samples, without low-pass, as late as torques were measured.
@@ -262,34 +262,34 @@ class Fit(Named, Reported):
 
     @property
     def best_model(self) -> str:
-        """What `predict` uses, in words."""
+        """Description of the model that `predict` uses."""
         return "the free model" if self.share == 1 else "the mean of the free and the consistent model"
 
     def certainty(self) -> list[str]:
-        """How sure the parameters are, in sentences."""
-        said = [f"condition {self.condition:.3g}, {self.condition_scaled:.3g} with columns of unit length"]
+        """Return sentences about the uncertainty of the parameters."""
+        sentences = [f"condition {self.condition:.3g}, {self.condition_scaled:.3g} with columns of unit length"]
         if self.bound is not None:
-            told = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
-            said.append(
+            relative = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
+            sentences.append(
                 f"at worst, if all errors conspired: regressor off by {self.bound.regressor_error:.2%}, torques by "
-                f"{self.bound.torque_error:.2%}, then all parameters together are {told}"
+                f"{self.bound.torque_error:.2%}, then all parameters together are {relative}"
             )
         if not np.isnan(self.held_out_possible):
-            said.append(
+            sentences.append(
                 f"physically consistent bodies: error on held-out blocks {self.cost:+.1%} against the free model, "
                 f"residual x {self.price:.2f}; predictions are best by {self.best_model}"
             )
         if len(self.held_out_logs):
             errors = ", ".join(f"{error:.2%}" for error in self.held_out_logs)
-            said.append(f"each log predicted by the others: {errors}")
+            sentences.append(f"each log predicted by the others: {errors}")
         if self.boundary:
-            said.append(
+            sentences.append(
                 f"barely physically consistent: {', '.join(self.boundary)}; single moments of inertia there are little "
                 "known, the torques are not affected"
             )
         if self.undetermined:
-            said.append(f"not determined by the logs: {', '.join(self.undetermined)}")
-        return said
+            sentences.append(f"not determined by the logs: {', '.join(self.undetermined)}")
+        return sentences
 
     def __str__(self) -> str:
         lines = [

@@ -54,17 +54,17 @@ class Decimator:
         x = x if x.dtype == float and x.strides[1] == x.itemsize else np.ascontiguousarray(x, float)
         group, window = self.matrix.shape
         whole, rest = divmod(self.count, group)
-        found = np.empty((self.count, x.shape[1]))
+        decimated = np.empty((self.count, x.shape[1]))
         row, column = x.strides
         windows = np.lib.stride_tricks.as_strided(
             x, (whole, window, x.shape[1]), (group * self.step * row, row, column), writeable=False
         )
-        np.matmul(self.matrix, windows, out=found[: whole * group].reshape(whole, group, -1))
+        np.matmul(self.matrix, windows, out=decimated[: whole * group].reshape(whole, group, -1))
         if rest:
             width = window - (group - rest) * self.step
             first = whole * group * self.step
-            found[whole * group :] = self.matrix[:rest, :width] @ x[first : first + width]
-        return found
+            decimated[whole * group :] = self.matrix[:rest, :width] @ x[first : first + width]
+        return decimated
 
 
 def decimator(taps: NDArray, step: int, count: int) -> Decimator:
@@ -116,7 +116,7 @@ class Rows:
 
     @property
     def logs(self) -> list[int]:
-        """Of each track the number of its log, counted from the first that has one."""
+        """Number of each track's log, counted from the first that has one."""
         numbers: dict[int, int] = {}
         return [numbers.setdefault(track.log, len(numbers)) for track in self.tracks]
 
@@ -137,11 +137,11 @@ class Rows:
 
     def positions(self) -> NDArray:
         """Positions (N, n) of the joints at the rows [rad or m]."""
-        found = []
+        positions = []
         for track in self.tracks:
             taps, step, count = grid(track, self.filters.band, self.thin)
-            found.append(track.q[len(taps) // 2 + step * np.arange(count)])
-        return np.concatenate(found)
+            positions.append(track.q[len(taps) // 2 + step * np.arange(count)])
+        return np.concatenate(positions)
 
     def with_carrier(self, carrier: Arm) -> Rows:
         """The same rows with joints loaded by the rigid torque of an arm.
@@ -219,7 +219,7 @@ def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, 
 
 
 def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int]) -> Reach:
-    """What the shafts of the drives do along tracks."""
+    """Return the motion statistics of the drives' shafts along tracks."""
     several = [shaft_motion(arm, track)._replace(tau=measured_torques(arm, track.tau)) for track in tracks]
     # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
     top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
@@ -237,11 +237,11 @@ def make_rows(
     carrier: Arm | None = None,
 ) -> Rows:
     """The equations of all tracks; `balanced` are joints that have balancers, `carrier` an arm that loads joints."""
-    given = tuple(tracks)
-    used = tuple(track for track in given if grid(track, filters.band)[2] > 0)
+    all_tracks = tuple(tracks)
+    used = tuple(track for track in all_tracks if grid(track, filters.band)[2] > 0)
     if not used:
         why = "no log has a stretch without gaps that is long enough"
-        if given:
+        if all_tracks:
             why = f"every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass needs"
         raise DataError(f"identify: {why}; log longer, or give a larger band (it is {filters.band:.1f} Hz)")
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
@@ -255,8 +255,11 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | No
     n = rows.base.source.n
     joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width, wanted)
     flat = joint.reshape(len(joint), -1)
-    filtered, felt = np.zeros((low.count, flat.shape[1])), flat.any(axis=0)  # many are of no use: loads, unseen waves
-    filtered[:, felt] = low @ flat[:, felt]
+    filtered, nonzero = (
+        np.zeros((low.count, flat.shape[1])),
+        flat.any(axis=0),
+    )  # many are of no use: loads, unseen waves
+    filtered[:, nonzero] = low @ flat[:, nonzero]
     return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 
 
@@ -278,21 +281,21 @@ def _fill(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, ro
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
     Y = shaft_rows(base.source, Y)
-    for i, felt in enumerate(_columns_per_joint(base)):
-        rows[i][:, felt] = low @ Y[:, i, felt]
+    for i, active in enumerate(_columns_per_joint(base)):
+        rows[i][:, active] = low @ Y[:, i, active]
 
 
 def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, rows: NDArray) -> None:
     """Base columns from tau = d/dt(P theta) - D theta, and those of rotors, without accelerations."""
     P, D = filter_terms(base.source, part.q, part.qd)
-    kept, arm = np.array(base.columns), base.source
+    columns, arm = np.array(base.columns), base.source
     if base.joint_terms:
         # The momenta of coupled rotors are their torques with velocities in the place of accelerations.
         rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
         P, D = np.dstack([P, rotors]), np.dstack([D, np.zeros_like(rotors)])
     P, D = shaft_rows(arm, P), shaft_rows(arm, D)
-    for i, felt in enumerate(_columns_per_joint(base)):
-        rows[i][:, felt] = rate @ P[:, i, kept[felt]] - low @ D[:, i, kept[felt]]
+    for i, active in enumerate(_columns_per_joint(base)):
+        rows[i][:, active] = rate @ P[:, i, columns[active]] - low @ D[:, i, columns[active]]
     rows[:, :, base.count + ROTOR] = (rate @ at_drives(arm, part.qd)).T
 
 

@@ -46,7 +46,7 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
 
 
 class Information(NamedTuple):
-    """What normal equations determine, and what they do not."""
+    """Information of normal equations: what they determine, and what they do not."""
 
     root: NDArray  # (p, p - k) of their inverse, which is zero along directions that no sample shows: root root'
     null: NDArray  # (p, k) these directions
@@ -89,10 +89,10 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     """The corrected residuals (n, samples) of a block."""
     U, e = [], []
     for joint, weight in enumerate(equations.weights):
-        own = equations.owns[joint]
+        columns = equations.owns[joint]
         Y = weight * part.Y[joint][cut]
-        e.append(weight * part.tau[joint][cut] - Y @ x[own])
-        here, at = places(own, k)
+        e.append(weight * part.tau[joint][cut] - Y @ x[columns])
+        here, at = places(columns, k)
         U.append(Y[:, here] @ root[at])
     # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
     stacked, error = np.concatenate(U), np.concatenate(e)
@@ -103,10 +103,10 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     return error.reshape(len(equations.weights), len(cut))
 
 
-def places(own: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
-    """Which of a joint's columns are used, and where they stand among all that are."""
-    at = np.searchsorted(k, own)
-    here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == own)
+def places(columns: NDArray, k: NDArray) -> tuple[NDArray, NDArray]:
+    """Return which of a joint's columns are used, and where they stand among all that are."""
+    at = np.searchsorted(k, columns)
+    here = (at < len(k)) & (k[np.minimum(at, len(k) - 1)] == columns)
     return here, at[here]
 
 
@@ -127,11 +127,11 @@ def _meat(rows: Rows, equations: Equations, k: NDArray, residuals: NDArray) -> t
 def correlated_sum(Y: NDArray, e: NDArray, stretch: NDArray) -> NDArray:
     """Sum of Y'RY (p, p) over joints and stretches, of weighted rows (n, N, p) and their residuals (n, N)."""
     total = np.zeros((Y.shape[2], Y.shape[2]))
-    for rows, own in zip(Y, e, strict=True):
-        correlation, _ = autocorrelation(own, stretch)
+    for rows, residual in zip(Y, e, strict=True):
+        correlation, _ = autocorrelation(residual, stretch)
         for number in np.unique(stretch):
             part = rows[stretch == number]
-            total += own @ own / len(own) * part.T @ convolve(part, correlation)
+            total += residual @ residual / len(residual) * part.T @ convolve(part, correlation)
     return total
 
 

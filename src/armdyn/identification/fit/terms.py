@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.shafts import at_drives, drive_torques, shaft_torques
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction, plain_pair
@@ -70,7 +70,7 @@ STILL_SPEED = 1e-7  # rad/s or m/s
 
 
 class Reach(NamedTuple):
-    """What the joints do in the logs, to which some terms relate."""
+    """Motion statistics of the joints in the logs, to which some terms relate."""
 
     top: NDArray  # (n,) top speeds
     span: NDArray  # (n,) ranges of position
@@ -79,7 +79,7 @@ class Reach(NamedTuple):
 
 
 def term_columns(
-    arm: Arm, motion: Motion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
+    arm: Arm, motion: SmoothedMotion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
     wanted: NDArray | None = None,
 ) -> NDArray:  # fmt: skip
     """Torque (N, terms, n) of every shaft for a unit parameter of each of `TERMS`, but zero for loads.
@@ -128,7 +128,7 @@ def single_drives(arm: Arm) -> Arm:
     return arm if arm.coupling is None else arm.with_coupling([])
 
 
-AlongMotion = TypeVar("AlongMotion", bound=Motion | Track)
+AlongMotion = TypeVar("AlongMotion", bound=SmoothedMotion | Track)
 
 
 def shaft_motion(arm: Arm, motion: AlongMotion) -> AlongMotion:
@@ -147,7 +147,7 @@ def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
     return waves
 
 
-def load_column(arm: Arm, motion: Motion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
+def load_column(arm: Arm, motion: SmoothedMotion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
     """Friction (N, n) of the shafts for a unit of load-dependence under torques (N, n) of the joints."""
     speed = shaft_motion(arm, motion).qd
     return np.abs(shaft_torques(arm, torque)) * (np.tanh(speed / width) if width else np.sign(speed))
@@ -223,7 +223,7 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
     )
 
 
-def whole_torque(arm: Arm, motion: Motion | Track, warmth: NDArray | None, width: float = 0.0) -> NDArray:
+def whole_torque(arm: Arm, motion: SmoothedMotion | Track, warmth: NDArray | None, width: float = 0.0) -> NDArray:
     """Torque (N, n) that the drives give: links, friction, bristles, rotors, springs."""
     tau = joint_torque(arm, motion.q, motion.qd, motion.qdd, temperature=warmth, width=width)
     return tau + presliding_torque(arm, motion.q, motion.qd, width)
@@ -266,7 +266,7 @@ def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
 
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
-    """What bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
+    """Return what bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
     missing, q, qd = np.zeros_like(q), at_drives(arm, q), at_drives(arm, qd)
     for j, joint in enumerate(arm.coordinate_joints):
         friction = joint.friction

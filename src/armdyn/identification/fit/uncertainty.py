@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice
-from armdyn.identification.fit.estimate import Estimate
+from armdyn.identification.fit.estimate import ConstrainedEstimate
 from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.novel_motion import SMALL_SHARE, moved_joints, wide_motion
@@ -25,7 +25,7 @@ BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques a
 
 
 class Uncertainty(NamedTuple):
-    """Of a model's torques."""
+    """Uncertainty of a model's torques."""
 
     model: FreeModel
     x: NDArray  # (size,) parameters of the consistent model
@@ -35,7 +35,7 @@ class Uncertainty(NamedTuple):
     passes: float  # through its range, of the joint that went through it least often
 
     def variance(self, track: Track) -> NDArray:
-        """Of torques (N, n) along a motion."""
+        """Return the variance of torques (N, n) along a motion."""
         return np.concatenate([self._variance(self.model.columns(part)) for part in self.model.cuts(track)])
 
     def std(self, track: Track) -> NDArray:
@@ -44,16 +44,16 @@ class Uncertainty(NamedTuple):
 
     def _variance(self, columns: NDArray) -> NDArray:
         """(N, n) from columns (n, N, base + terms) of the model."""
-        found = np.empty(columns.shape[1::-1])
+        variance = np.empty(columns.shape[1::-1])
         directions = np.concatenate([self.away.T, self.root], axis=1)
         for j, Y in enumerate(columns):
-            off = Y @ directions[self.model.own(j)]
-            found[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
+            off = Y @ directions[self.model.columns_of(j)]
+            variance[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
         C = self.model.base.source.coupling
         if C is None:
-            return found
+            return variance
         silent = np.isnan(self.noise)
-        together = np.where(silent, 0.0, found) @ C**2  # shafts' torques are off independently
+        together = np.where(silent, 0.0, variance) @ C**2  # shafts' torques are off independently
         return np.where(silent @ (C != 0), np.nan, together)
 
     def expected(self, tracks: Iterable[Track]) -> float:
@@ -68,7 +68,7 @@ class Uncertainty(NamedTuple):
     def error(self, along: Track) -> float:
         """Relative error to expect along a motion."""
         columns = self.model.columns(along)
-        tau = [Y @ self.x[self.model.own(j)] for j, Y in enumerate(columns)]
+        tau = [Y @ self.x[self.model.columns_of(j)] for j, Y in enumerate(columns)]
         variance = self._variance(columns).mean(axis=0)
         known = ~np.isnan(variance)
         size = max(float(np.mean(np.square(tau), axis=1)[known].sum()), 1e-300)
@@ -76,7 +76,9 @@ class Uncertainty(NamedTuple):
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:
-    """How often the joint that did so least went through its range: reversals and one, of joints with some torque."""
+    """Count how often the joint that did so least went through its range: reversals and one, of joints with some
+    torque.
+    """
     several = list(tracks)
     top = np.percentile(np.concatenate([np.abs(track.qd[::5]) for track in several]), 99, axis=0)
     counts = np.ones(len(top))
@@ -88,26 +90,31 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
     return float(counts[torque >= SMALL_SHARE * torque.max()].min())
 
 
-def uncertainty(choice: Choice, found: Estimate) -> Uncertainty | None:
-    """Of the consistent model; None where nothing could be held out, or power alone was fitted."""
+def uncertainty(choice: Choice, estimate: ConstrainedEstimate) -> Uncertainty | None:
+    """Return the uncertainty of the consistent model; None where nothing could be held out, or power alone was
+    fitted.
+    """
     equations = choice.equations
-    if len(found.away) < 2 or len(equations.weights) != equations.n:
+    if len(estimate.away) < 2 or len(equations.weights) != equations.n:
         return None
     k = np.flatnonzero(choice.used)
     values, vectors = np.linalg.eigh(covariance(equations, choice.used, _open_precision(choice)))
     root = np.zeros((equations.size, len(k)))
     root[k] = vectors * np.sqrt(np.maximum(values, 0.0))
     torque = np.sqrt(equations.powers / equations.samples.sum())
-    blocks = len(found.away)
+    blocks = len(estimate.away)
     return Uncertainty(
-        found.free, found.x, found.held_out_joints * torque, np.sqrt((blocks - 1) / blocks) * found.away, root,
+        estimate.free, estimate.x, estimate.held_out_joints * torque,
+        np.sqrt((blocks - 1) / blocks) * estimate.away, root,
         passes(choice.rows.tracks, choice.rows.reach.torque),
     )  # fmt: skip
 
 
 def _open_precision(choice: Choice) -> NDArray:
-    """What is believed (size, size), where plain friction that the evidence sets to zero may be there all the same."""
-    strengths, count = choice.found.strengths, choice.base.count
+    """Return the prior precision (size, size), where plain friction that the evidence sets to zero may be there all the
+    same.
+    """
+    strengths, count = choice.posterior.strengths, choice.base.count
     terms = strengths.terms.copy()
     plain = terms[count:].reshape(-1, len(TERMS))[:, : len(ALWAYS)]
     np.minimum(plain, STRONGEST_DRY, out=plain)

@@ -89,14 +89,14 @@ def validate(arm: Arm, logs: Logs, *, band: float | None = None, delay: float | 
     """
     if band is not None and not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")
-    given = as_logs(arm, logs)
+    read = as_logs(arm, logs)
     filters = Filters.of(arm.preprocessing)
     if band is not None:
         filters = filters._replace(band=float(band))
     if delay is not None:
         filters = filters._replace(delay=check_delay(delay))
-    poses = held_poses(given) if arm.preprocessing.rests else None
-    return compare(arm, given, filters) if poses is None else compare_poses(arm, poses)
+    poses = held_poses(read) if arm.preprocessing.rests else None
+    return compare(arm, read, filters) if poses is None else compare_poses(arm, poses)
 
 
 def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], NDArray] | None = None) -> Validation:
@@ -155,7 +155,7 @@ def compare_models(
     std: Callable[[Track], NDArray] | None = None,
 ) -> list[Validation]:
     """Torques of several models of an arm against those measured along tracks, with what they may be off."""
-    shown, bands, sums = [], [], []
+    plotted, bands, sums = [], [], []
     begin, end, log = 0.0, 0.0, -1
     for along in tracks:
         if along.log != log:  # logs are shown one after the other
@@ -163,11 +163,11 @@ def compare_models(
         some = _compare(arm, along, filters, torques(along))
         sums.append(some.sums)
         if std is not None:
-            bands.append(std(along.part(some.kept)))
-        shown.append((some.t - begin, some.tau, some.models))
+            bands.append(std(along.part(some.samples)))
+        plotted.append((some.t - begin, some.tau, some.models))
         end = float(along.t[-1]) - begin
-    t, tau = (np.concatenate(column) for column in list(zip(*shown, strict=True))[:2])
-    models = np.concatenate([models for *_, models in shown], axis=1)
+    t, tau = (np.concatenate(column) for column in list(zip(*plotted, strict=True))[:2])
+    models = np.concatenate([models for *_, models in plotted], axis=1)
     band = np.concatenate(bands) if bands else None
     known = np.where(np.isnan(tau).all(axis=0), np.nan, 1.0)  # errors of joints without measured torques are not
     return [
@@ -188,7 +188,7 @@ def compare_models(
 
 class _Comparison(NamedTuple):
     sums: NDArray  # (models, 4, n) squares of errors and torques, products of errors 0.1 s apart, number of samples
-    kept: slice  # samples that are shown
+    samples: slice  # samples that are shown
     t: NDArray
     tau: NDArray
     models: NDArray  # (models, samples, n)
@@ -210,8 +210,8 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
         sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
     k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN_PER_PERIOD * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
-    shown = np.where(measured, tau[k], np.nan)
-    return _Comparison(np.array(sums), k, s.t[k].copy(), shown, np.array([torque[k] for torque in torques]))
+    measured_torque = np.where(measured, tau[k], np.nan)
+    return _Comparison(np.array(sums), k, s.t[k].copy(), measured_torque, np.array([torque[k] for torque in torques]))
 
 
 def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
@@ -245,15 +245,15 @@ def predict_torque(
         raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques; record a longer log")
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
     models = [torque] if std is None else [torque, std]
-    found, first = np.empty((len(models), len(t), n)), 0
+    predictions, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
-        for whole, kept in _overlapping_pieces(run, int(SETTLING_SECONDS / log.dt)):
+        for whole, inner in _overlapping_pieces(run, int(SETTLING_SECONDS / log.dt)):
             along = track(log, whole, filters._replace(delay=0.0))
-            last = first + kept.stop - kept.start
-            for values, model in zip(found, models, strict=True):
-                values[first:last] = interpolate(log.t[kept] - filters.delay, along.t, model(along))
+            last = first + inner.stop - inner.start
+            for values, model in zip(predictions, models, strict=True):
+                values[first:last] = interpolate(log.t[inner] - filters.delay, along.t, model(along))
             first = last
-    return Prediction(t, *found)
+    return Prediction(t, *predictions)
 
 
 def _overlapping_pieces(run: slice, margin: int) -> list[tuple[slice, slice]]:

@@ -50,7 +50,7 @@ QUESTIONS = {
 class Tried(NamedTuple):
     """Another arrangement."""
 
-    said: str
+    message: str
     kind: str
     joints: tuple[int, ...]
     gain: float
@@ -61,7 +61,7 @@ class Tried(NamedTuple):
 
 
 def arrangement(trial: Trial) -> list[Finding]:
-    """What speaks against the columns being what they are called."""
+    """Check column assignment, signs and mounting."""
     poor = bool((trial.shares > POOR_FIT).any())
     tried = [*_signs(trial), *_exchanges(trial), *_gravities(trial), *_turns(trial)] if poor else []
     good = [
@@ -71,18 +71,18 @@ def arrangement(trial: Trial) -> list[Finding]:
     ]  # fmt: skip
     # Negative bodies explain reversed torques, but not friction that brakes.
     if good:
-        return [_told(trial, good)]
+        return [_to_finding(trial, good)]
     driven = list(_driven_joints(trial))
     return driven if any(f.kind == "sign" for f in driven) else [*driven, *_foreign(trial)]
 
 
-def _told(trial: Trial, good: list[Tried]) -> Finding:
+def _to_finding(trial: Trial, good: list[Tried]) -> Finding:
     """The arrangement that is told, of those that would explain the torques better."""
     best = _told_by_description(trial, good)
     whole = best.fall > LEAST_FALL
     who = f"joint{'s' * (len(best.joints) > 1)} {joint_numbers(best.joints)}"
     less = f"error {best.fall:.0%} less" if whole else f"{best.own_fall:.0%} less error of {who}"
-    text = f"{best.said} would explain the torques far better ({less}): {QUESTIONS[best.kind]}"
+    text = f"{best.message} would explain the torques far better ({less}): {QUESTIONS[best.kind]}"
     # A fault of joints whose torques are small beside others' does not spoil the rest.
     level = "reject" if whole else "warn"
     kind = FindingKind.SIGN if best.kind == "axis" else FindingKind(best.kind)
@@ -154,11 +154,11 @@ class _FrictionCurves(NamedTuple):
 
     @classmethod
     def of(cls, trial: Trial) -> _FrictionCurves:
-        """Of the fit to the log as it is."""
+        """Return the friction curves of the fit to the log as it is."""
         coefficients = trial.fit.x[-OWN_COLUMNS * trial.n :].reshape(trial.n, OWN_COLUMNS).copy()
         coefficients[:, [k for k in range(OWN_COLUMNS) if k not in FRICTION_COLUMNS]] = 0.0
-        speed = trial.own[:, :, 0]
-        power = np.einsum("tjk,jk->tj", trial.own, coefficients) * speed
+        speed = trial.joint_terms[:, :, 0]
+        power = np.einsum("tjk,jk->tj", trial.joint_terms, coefficients) * speed
         rms = np.sqrt(np.mean(speed**2, axis=0))
         turns = np.array([joint.kind == "revolute" for joint in trial.arm.coordinate_joints])
         fastest = np.array([rms[turns == kind].max() for kind in turns])
@@ -187,7 +187,9 @@ def _contradiction(trial: Trial, j: int, curves: _FrictionCurves) -> Finding:
 
 
 def _braking(trial: Trial, tau: NDArray, joints: NDArray) -> NDArray:
-    """What is left (N, n) of torques where friction of some joints must not drive: columns that would are left out."""
+    """Return the residual (N, n) of torques where friction of some joints must not drive: columns that would are left
+    out.
+    """
     columns = trial.columns.copy()
     while True:
         fitted = trial.fitted(columns, tau, 2)
@@ -205,8 +207,8 @@ def _compare(
     residual = trial.fitted(A, tau, 2).residual
     k = list(joints)
     before, after = np.mean(trial.fit.residual[:, order[k]] ** 2, axis=0), np.mean(residual[:, k] ** 2, axis=0)
-    own = float(np.min(1 - np.sqrt(after / np.maximum(before, 1e-300)))) if k else 0.0
-    return trial.gain(residual, order), trial.fall(residual), own
+    joint_fall = float(np.min(1 - np.sqrt(after / np.maximum(before, 1e-300)))) if k else 0.0
+    return trial.gain(residual, order), trial.fall(residual), joint_fall
 
 
 def _signs(trial: Trial) -> Iterator[Tried]:
@@ -217,9 +219,9 @@ def _signs(trial: Trial) -> Iterator[Tried]:
     same = np.arange(trial.n)
     for j in range(trial.n):
         side, turned = np.where(same == j, -1.0, 1.0), reversing(trial.n, [j])
-        own = trial.own.copy()
-        own[:, j, [0, 1, 3, 4]] *= -1
-        A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), own)  # type: ignore[misc]
+        joint_terms = trial.joint_terms.copy()
+        joint_terms[:, j, [0, 1, 3, 4]] *= -1
+        A = trial.with_own(trial.rigid(lambda q, qd, qdd, s=side: (q * s, qd * s, qdd * s)), joint_terms)  # type: ignore[misc]
         # A gear ratio reverses the torque too.
         for what, kind, sides, columns, tau, ratio, gain in (
             ("torque", "sign", (1.0, -1.0), trial.columns, trial.tau * side, (), turned),
@@ -228,9 +230,9 @@ def _signs(trial: Trial) -> Iterator[Tried]:
         ):
             if kind == "axis" and trial.arm.coupling is not None:
                 continue
-            told = _compare(trial, columns, tau, same, (j,))
-            said = f"the {what} of {joint_name(trial.arm, j)} with the other sign"
-            yield Tried(said, kind, (j,), *told, LogCorrection(gear_ratio=ratio, drive_gain=gain), sides)
+            scores = _compare(trial, columns, tau, same, (j,))
+            message = f"the {what} of {joint_name(trial.arm, j)} with the other sign"
+            yield Tried(message, kind, (j,), *scores, LogCorrection(gear_ratio=ratio, drive_gain=gain), sides)
 
 
 def _exchanges(trial: Trial) -> Iterator[Tried]:
@@ -246,17 +248,17 @@ def _exchanges(trial: Trial) -> Iterator[Tried]:
         inverse = np.argsort(order)
         turned = trial.with_own(
             trial.rigid(lambda q, qd, qdd, o=inverse: (q[:, o], qd[:, o], qdd[:, o])),  # type: ignore[misc]
-            trial.own[:, inverse],
+            trial.joint_terms[:, inverse],
         )
         for what, A, tau, to, position_order, torque_order in (
             ("torques", trial.columns, trial.tau[:, order], order, (), order),
             ("positions", turned, trial.tau, same, inverse, ()),
             ("positions and torques", turned, trial.tau[:, inverse], inverse, inverse, inverse),
         ):
-            told = _compare(trial, A, tau, to, moved)
+            scores = _compare(trial, A, tau, to, moved)
             correction = LogCorrection(tuple(position_order), tuple(torque_order))
             order_said = f"{joint_numbers(moved)} in the order {joint_numbers(order[list(moved)])}"
-            yield Tried(f"{what} of joints {order_said}", "exchange", moved, *told, correction)
+            yield Tried(f"{what} of joints {order_said}", "exchange", moved, *scores, correction)
 
 
 def _swap(n: int, i: int, j: int) -> NDArray:
@@ -289,13 +291,15 @@ def _gravities(trial: Trial) -> Iterator[Tried]:
     gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
     yield Tried("torques without gravity", "gravity", (), gain, fall, 0.0, LogCorrection(gravity=(0.0, 0.0, 0.0)))
     names = dict(zip("xyz", np.eye(3), strict=True))
-    for said, axis in [(f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))]:
+    for direction, axis in [
+        (f"{sign}{name}", s * axis) for name, axis in names.items() for sign, s in (("", 1), ("-", -1))
+    ]:
         if axis @ trial.arm.gravity > 0.9 * size:
             continue
         A = trial.with_own(trial.rigid(regressor=partial(regressor, replace(trial.arm, gravity=size * axis))))
         gain, fall, _ = _compare(trial, A, trial.tau, np.arange(trial.n), ())
         correction = LogCorrection(gravity=tuple(size * axis))
-        yield Tried(f"gravity along {said}", "gravity", (), gain, fall, 0.0, correction)
+        yield Tried(f"gravity along {direction}", "gravity", (), gain, fall, 0.0, correction)
 
 
 def _turns(trial: Trial) -> Iterator[Tried]:
@@ -304,9 +308,9 @@ def _turns(trial: Trial) -> Iterator[Tried]:
         for off in TURNS_RAD if joint.kind == "revolute" and trial.error > MISMOUNTED_ERROR else ():
             e = off * (np.arange(trial.n) == j)
             A = trial.with_own(trial.rigid(lambda q, qd, qdd, e=e: (q - e, qd, qdd)))  # type: ignore[misc]
-            told = _compare(trial, A, trial.tau, np.arange(trial.n), (j,))
-            said = f"the zero of {joint_name(trial.arm, j)} {np.degrees(-off):+.0f} degrees elsewhere"
-            yield Tried(said, "zero", (j,), *told, LogCorrection(zero=tuple(e)))
+            scores = _compare(trial, A, trial.tau, np.arange(trial.n), (j,))
+            message = f"the zero of {joint_name(trial.arm, j)} {np.degrees(-off):+.0f} degrees elsewhere"
+            yield Tried(message, "zero", (j,), *scores, LogCorrection(zero=tuple(e)))
 
 
 def _foreign(trial: Trial) -> Iterator[Finding]:

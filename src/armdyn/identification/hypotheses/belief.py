@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
-from armdyn.identification.hypotheses.trial import System, Trial, positions
+from armdyn.identification.hypotheses.trial import ScreeningSystem, Trial, positions
 from armdyn.spatial import inertia as inertial
 
 STRENGTHS = 10.0 ** np.arange(-9.0, 9.1)  # bodies of a gram to tons, or torques in other units
@@ -24,7 +24,7 @@ TERM_STRENGTH = 0.01  # strength with which a joint's own terms are believed to 
 
 
 class _Bodies(NamedTuple):
-    """What base parameters are believed to be."""
+    """Prior of the base parameters."""
 
     precision: NDArray
     centre: NDArray
@@ -38,7 +38,7 @@ class Probable(NamedTuple):
     inverse: NDArray  # of the normal equations with the belief
 
 
-class Belief:
+class EvidenceModel:
     """The beliefs in which changes of a trial's motion are judged."""
 
     def __init__(self, trial: Trial) -> None:
@@ -53,18 +53,20 @@ class Belief:
 
     @cached_property
     def now(self) -> Probable:
-        """Of the log as it is."""
+        """Evidence of the log as it is."""
         return self.of(self.trial.columns)
 
     def of(self, columns: NDArray) -> Probable:
-        """Of other columns (N, n, c + OWN)."""
+        """Return the evidence of other columns (N, n, c + OWN)."""
         return self._of(self.trial.sums(columns, self.trial.tau), self.weights)
 
     def of_gains(self, factors: NDArray) -> Probable:
-        """Of torques that were measured with factors (n,), noise included: they are divided by them."""
+        """Return the evidence of torques that were measured with factors (n,), noise included: they are divided by
+        them.
+        """
         return self._of(self.trial.sums(self.trial.columns, self.trial.tau).rescaled(factors), self.weights * factors)
 
-    def _of(self, system: System, weights: NDArray) -> Probable:
+    def _of(self, system: ScreeningSystem, weights: NDArray) -> Probable:
         G, h = system.normal(weights)
         size = float(system.grams[:, -1, -1] @ weights**2)
         several = [_Weighed(G, h, size, bodies, system.samples) for bodies in self._bodies]
@@ -85,9 +87,9 @@ class Belief:
         square = np.einsum("tjk,jl->k", (C * W) ** 2, np.ones((trial.n, 1)))
         left = square - np.einsum("pk,pq,qk->k", cross, now.inverse, cross)
         pull = np.einsum("tjk,tj,j->k", C, residual, self.weights**2)
-        felt = left > 1e-9 * np.maximum(square, 1e-300)
-        values = np.divide(pull, left, out=np.zeros_like(pull), where=felt)
-        return values, np.where(felt, 0.5 * pull * values, 0.0)
+        determined = left > 1e-9 * np.maximum(square, 1e-300)
+        values = np.divide(pull, left, out=np.zeros_like(pull), where=determined)
+        return values, np.where(determined, 0.5 * pull * values, 0.0)
 
 
 class _Weighed:
@@ -101,11 +103,11 @@ class _Weighed:
         count = len(bodies.centre)
         b, t = slice(0, count), slice(count, len(h))
         self.G, self.bodies = G, bodies
-        self.own = TERM_STRENGTH * np.maximum(np.diag(G)[t], 1e-12 * np.diag(G).max()) / samples
+        self.term_precisions = TERM_STRENGTH * np.maximum(np.diag(G)[t], 1e-12 * np.diag(G).max()) / samples
         self.centre = np.concatenate([bodies.centre, np.zeros(len(h) - count)])
         self.pull = h - G @ self.centre
-        length = np.sqrt(np.diag(G)[t] + self.own)
-        T = G[t, t] / np.outer(length, length) + np.diag(self.own / length**2)
+        length = np.sqrt(np.diag(G)[t] + self.term_precisions)
+        T = G[t, t] / np.outer(length, length) + np.diag(self.term_precisions / length**2)
         shares = np.linalg.solve(T, np.c_[G[t, b], self.pull[t]] / length[:, None])
         S = G[b, b] - (G[b, t] / length) @ shares[:, :-1]
         scale = 1 / np.sqrt(np.diag(bodies.precision))
@@ -115,15 +117,15 @@ class _Weighed:
         self.values = np.maximum(values, 0.0)
         self.away = vectors.T @ (inverse @ (self.pull[b] - (G[b, t] / length) @ shares[:, -1]))
         left = size - 2 * self.centre @ h + self.centre @ G @ self.centre - (self.pull[t] / length) @ shares[:, -1]
-        self.rest = float(left + np.linalg.slogdet(T)[1] - np.sum(np.log(self.own / length**2)))
+        self.rest = float(left + np.linalg.slogdet(T)[1] - np.sum(np.log(self.term_precisions / length**2)))
 
     @cached_property
     def best(self) -> tuple[float, float]:
         """Logarithm of the evidence, and the strength."""
         at = STRENGTHS[int(np.argmax(self._logarithms(STRENGTHS)))] * STRENGTH_STEPS
-        found = self._logarithms(at)
-        k = int(np.argmax(found))
-        return float(found[k]), float(at[k])
+        logarithms = self._logarithms(at)
+        k = int(np.argmax(logarithms))
+        return float(logarithms[k]), float(at[k])
 
     def _logarithms(self, strengths: NDArray) -> NDArray:
         s = strengths[:, None]
@@ -134,7 +136,7 @@ class _Weighed:
         """The parameters at that strength."""
         logarithm, strength = self.best
         count = len(self.bodies.centre)
-        L = np.diag(np.concatenate([np.zeros(count), self.own]))
+        L = np.diag(np.concatenate([np.zeros(count), self.term_precisions]))
         L[:count, :count] = strength * self.bodies.precision
         scale = 1 / np.sqrt(np.diag(self.G + L))
         H = (self.G + L) * np.outer(scale, scale) + 1e-11 * np.eye(len(L))

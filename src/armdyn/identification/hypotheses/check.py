@@ -16,7 +16,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
 from armdyn.identification.hypotheses import resemblance
 from armdyn.identification.hypotheses.arrangement import arrangement
-from armdyn.identification.hypotheses.belief import Belief
+from armdyn.identification.hypotheses.belief import EvidenceModel
 from armdyn.identification.hypotheses.faults import find_faults, led_by_hand
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
@@ -31,7 +31,7 @@ from armdyn.identification.hypotheses.resemblance import Resemblance, Samples, s
 from armdyn.identification.hypotheses.sensors import frozen_findings, torque_findings
 from armdyn.identification.hypotheses.trial import Piece, Trial
 from armdyn.identification.logs.log import Log, Stretch
-from armdyn.identification.motion.differentiate import Motion, lowpass
+from armdyn.identification.motion.differentiate import SmoothedMotion, lowpass
 from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
 from armdyn.model.arm import Arm, require_arm
 from armdyn.presentation import present, write_page
@@ -60,7 +60,7 @@ class DataCheck(NamedTuple):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Of the table, with units."""
+        """Headings of the table, with units."""
         kinds = {joint.kind for joint in self.arm.coordinate_joints}
         length = "rad, m" if len(kinds) > 1 else "rad" if kinds == {"revolute"} else "m"
         torque = {"rad": "N m", "m": "N"}.get(length, "N m, N")
@@ -125,34 +125,34 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     DataCheck
         `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
     """
-    (check,), found = check_logs(Seen.of(arm, [log]))
-    return check._replace(findings=(*check.findings, *found))
+    (check,), joint_findings = check_logs(PreparedLogs.of(arm, [log]))
+    return check._replace(findings=(*check.findings, *joint_findings))
 
 
 class Looked(NamedTuple):
     """A log and its motion, after its columns were looked at."""
 
     log: Log
-    motions: list[Motion]
+    motions: list[SmoothedMotion]
     band: float
     check: DataCheck
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class PreparedLogs:
     """Logs of an arm, after their columns were looked at."""
 
     arm: Arm
     looked: tuple[Looked, ...]
 
     @classmethod
-    def of(cls, arm: Arm, logs: Iterable[Log]) -> Seen:
+    def of(cls, arm: Arm, logs: Iterable[Log]) -> PreparedLogs:
         """Motion is smoothed once, for all that is looked at."""
         return cls(arm, tuple(_looked(arm, log) for log in logs))
 
-    def with_arm(self, arm: Arm) -> Seen:
+    def with_arm(self, arm: Arm) -> PreparedLogs:
         """The same logs of an arm with other drives."""
-        return self if arm is self.arm else Seen(arm, self.looked)
+        return self if arm is self.arm else PreparedLogs(arm, self.looked)
 
     @cached_property
     def trial(self) -> Trial:
@@ -165,47 +165,47 @@ class Seen:
         return Trial(self.arm, pieces)
 
 
-def check_logs(seen: Seen) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
-    """What is to say about each of several logs, and about their dynamics, for which all count together."""
-    checks = tuple(some.check._replace(arm=seen.arm) for some in seen.looked)
-    if not any(some.motions for some in seen.looked) or any(not check.ok for check in checks):
+def check_logs(prepared: PreparedLogs) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+    """Run the checks of each log and the joint dynamic checks over all logs."""
+    checks = tuple(some.check._replace(arm=prepared.arm) for some in prepared.looked)
+    if not any(some.motions for some in prepared.looked) or any(not check.ok for check in checks):
         return checks, ()
-    return checks, tuple(_dynamics(seen))
+    return checks, tuple(_dynamics(prepared))
 
 
 def _looked(arm: Arm, log: Log) -> Looked:
     require_arm(arm)
     require_joints(arm, log)
-    found = [Finding("note", text) for text in log.notes]
+    findings = [Finding("note", text) for text in log.notes]
     if not log.stretches:
-        found.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))
-        return Looked(log, [], 0.0, DataCheck(arm, log, tuple(found), _figures(log, [])))
+        findings.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))
+        return Looked(log, [], 0.0, DataCheck(arm, log, tuple(findings), _figures(log, [])))
     band = choose_band(log.stretches)
     motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
     figures = _figures(log, motions)
-    found += motion_findings(arm, figures, log.format.knows_unit)
-    found += outside_findings(arm, log)
-    found += clock_findings(arm, log, figures)
-    found += torque_findings(arm, log)
-    found += velocity_findings(arm, log)
-    return Looked(log, motions, band, DataCheck(arm, log, tuple(found), figures))
+    findings += motion_findings(arm, figures, log.format.knows_unit)
+    findings += outside_findings(arm, log)
+    findings += clock_findings(arm, log, figures)
+    findings += torque_findings(arm, log)
+    findings += velocity_findings(arm, log)
+    return Looked(log, motions, band, DataCheck(arm, log, tuple(findings), figures))
 
 
-def _dynamics(seen: Seen) -> list[Finding]:
+def _dynamics(prepared: PreparedLogs) -> list[Finding]:
     """Whether the torques can be those of the arm, without faults, and resemble those of its description."""
-    arm, trial, found = seen.arm, seen.trial, list[Finding]()
-    looked = [some for some in seen.looked if some.motions]
+    arm, trial, findings = prepared.arm, prepared.trial, list[Finding]()
+    looked = [some for some in prepared.looked if some.motions]
     if trial.usable:
-        belief = Belief(trial)
+        belief = EvidenceModel(trial)
         if led := list(led_by_hand(trial, belief)):
             return led
-        found += arrangement(trial)
-        for k, some in enumerate(seen.looked):
-            own = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
-            found += frozen_findings(trial, some.log, own)
-        if all(f.level != "reject" for f in found):
-            found += find_faults(trial, belief)
-    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in found):
+        findings += arrangement(trial)
+        for k, some in enumerate(prepared.looked):
+            of_log = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
+            findings += frozen_findings(trial, some.log, of_log)
+        if all(f.level != "reject" for f in findings):
+            findings += find_faults(trial, belief)
+    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in findings):
         parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
         measured = np.all([some.log.measured for some in looked], axis=0)
         samples = samples_of(_filter(*part) for part in parts)
@@ -216,15 +216,15 @@ def _dynamics(seen: Seen) -> list[Finding]:
             model = [lowpass(tau, s.dt, band) for tau, (s, _, band) in zip(torques, parts, strict=True)]
             return resemblance.resemblance(np.where(measured, np.vstack(model), 0.0), samples)
 
-        found += resemblance.objections(arm, compare)
-    return found
+        findings += resemblance.objections(arm, compare)
+    return findings
 
 
-def _filter(s: Stretch, m: Motion, band: float) -> Samples:
+def _filter(s: Stretch, m: SmoothedMotion, band: float) -> Samples:
     return Samples(*(lowpass(x, s.dt, band) for x in (m.qd, np.sign(m.qd), s.tau)))
 
 
-def _figures(log: Log, motions: list[Motion]) -> JointFigures:
+def _figures(log: Log, motions: list[SmoothedMotion]) -> JointFigures:
     torque = np.sqrt(np.mean(log.tau**2, axis=0)), np.abs(log.tau).max(axis=0)
     low, high = log.q.min(axis=0), log.q.max(axis=0)
     if not motions:
@@ -249,7 +249,7 @@ def _figures(log: Log, motions: list[Motion]) -> JointFigures:
 
 
 def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
-    """Of the columns acceleration, speed, sign and one, each of unit length."""
+    """Return the condition number of the columns acceleration, speed, sign and one, each of unit length."""
     columns = np.stack([a, v, side, np.ones_like(v)], axis=1)
     lengths = np.linalg.norm(columns, axis=0)
     if not lengths.all():

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.hypotheses.arrangement import REJECTED_ERROR, TURNS_RAD
-from armdyn.identification.hypotheses.belief import Belief
+from armdyn.identification.hypotheses.belief import EvidenceModel
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
 from armdyn.identification.hypotheses.trial import RIDGE, Trial, positions
 from armdyn.identification.logs.corrections import LogCorrection
@@ -45,7 +45,7 @@ SCALE_RIDGE = 1e-3  # share of a square that keeps them finite
 
 
 class Rule(NamedTuple):
-    """What an alternative must gain to be told: log-likelihood, and share of the error."""
+    """Smallest gains of an alternative to be reported: log-likelihood, and share of the error."""
 
     gain: float
     fall: float
@@ -56,7 +56,7 @@ STEP_OWN_FALL = 0.14  # share of its joint's error that a step must explain
 CERTAIN_CLOCK = Rule(40, 0.15)  # from which on a clock is certainly wrong
 
 
-def find_faults(trial: Trial, belief: Belief) -> list[Finding]:
+def find_faults(trial: Trial, belief: EvidenceModel) -> list[Finding]:
     """Late torques, clocks, zeros, offsets that change, and torques out of proportion."""
     rivals = [*clock(trial, belief), *gains(trial, belief), *zeros(trial, belief), *turns(trial, belief)]
     # One fault explains what another would: the one whose corrected log is most probable is reported.
@@ -65,14 +65,14 @@ def find_faults(trial: Trial, belief: Belief) -> list[Finding]:
     return [*late(trial), *step(trial), *chosen]
 
 
-def gains(trial: Trial, belief: Belief) -> list[Finding]:
+def gains(trial: Trial, belief: EvidenceModel) -> list[Finding]:
     """Torques out of scale: that of one joint, if it explains nearly as much as gains of all joints would."""
     every, single = list(proportion(trial, belief)), list(drive_gain(trial, belief))
     alone = not every or (single and single[0].error_reduction > SINGLE_SHARE * every[0].error_reduction)
     return single if alone else every
 
 
-def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def led_by_hand(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """Torques that positions alone explain: no inertia and no friction are in them, though joints accelerate.
 
     Bodies that weigh something resist acceleration. The evidence of statics alone is compared with that of bodies
@@ -81,9 +81,9 @@ def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
     still = trial.rigid(lambda q, qd, qdd: (q, 0 * qd, 0 * qdd))
     if np.abs(still).max() < 1e-6 * np.abs(trial.columns).max():
         return
-    own = np.zeros_like(trial.own)
-    own[:, :, 2] = trial.own[:, :, 2]  # offsets
-    columns = trial.with_own(still, own)
+    offsets = np.zeros_like(trial.joint_terms)
+    offsets[:, :, 2] = trial.joint_terms[:, :, 2]  # offsets
+    columns = trial.with_own(still, offsets)
     gain = belief.of(columns).logarithm - belief.now.logarithm
     residual = trial.fitted(columns, trial.tau, 2).residual
     rise = -trial.fall(residual)
@@ -98,7 +98,7 @@ def led_by_hand(trial: Trial, belief: Belief) -> Iterator[Finding]:
         yield Finding("warn", text, FindingKind.LED_BY_HAND, (), gain, -rise, hint=hint)
 
 
-def drive_gain(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def drive_gain(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """The torque of one joint out of scale, told by bodies that others confirm: the described ones, if plausible."""
     if trial.arm.coupling is not None:
         return
@@ -114,8 +114,8 @@ def drive_gain(trial: Trial, belief: Belief) -> Iterator[Finding]:
     from scipy.optimize import minimize_scalar
 
     ends = (x - GAIN_STEP, x + GAIN_STEP)
-    found = minimize_scalar(lambda x: -gain(j, x), bounds=ends, method="bounded", options=dict(xatol=0.01))
-    factor = float(np.exp(found.x))
+    optimum = minimize_scalar(lambda x: -gain(j, x), bounds=ends, method="bounded", options=dict(xatol=0.01))
+    factor = float(np.exp(optimum.x))
     if max(factor, 1 / factor) < LEAST_DRIVE_GAIN:
         return
     factors = np.where(np.arange(trial.n) == j, factor, 1.0)
@@ -123,9 +123,9 @@ def drive_gain(trial: Trial, belief: Belief) -> Iterator[Finding]:
     correction = LogCorrection(drive_gain=tuple(1 / factors))
     text = (
         f"the torque of {joint_name(trial.arm, j)} seems {factor:.3g} times as large as the others say: divided by "
-        f"that, the torques would be more probable by a factor of e^{-found.fun:.0f}; is the gain of its drive right?"
+        f"that, the torques would be more probable by a factor of e^{-optimum.fun:.0f}; is the gain of its drive right?"
     )
-    yield Finding("warn", text, FindingKind.GAIN, (j,), float(-found.fun), fall, correction, factor)
+    yield Finding("warn", text, FindingKind.GAIN, (j,), float(-optimum.fun), fall, correction, factor)
 
 
 def late(trial: Trial) -> Iterator[Finding]:
@@ -140,22 +140,22 @@ def late(trial: Trial) -> Iterator[Finding]:
 
 
 def lateness(delay: float, gain: float, fall: float) -> Finding:
-    """That torques come later than positions, or earlier."""
-    said = "later" if delay > 0 else "earlier"
+    """Return the finding that torques come later than positions, or earlier."""
+    order = "later" if delay > 0 else "earlier"
     text = (
-        f"torques come about {abs(delay) * 1e3:.0f} ms {said} than positions: corrected, the error would fall by "
+        f"torques come about {abs(delay) * 1e3:.0f} ms {order} than positions: corrected, the error would fall by "
         f"{fall:.0%}"
     )
     return Finding("warn", text, FindingKind.DELAY, (), gain, fall, LogCorrection(delay=delay), delay)
 
 
 def _with_delay(trial: Trial, delay: float) -> tuple[float, float]:
-    """What torques that were measured so much later gain, and the fall of the error."""
+    """Return the gain of torques that were measured so much later, and the fall of the error."""
     residual = trial.fitted(trial.columns, trial.shifted(delay), 2).residual
     return trial.gain(residual), trial.fall(residual)
 
 
-def clock(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def clock(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """Times at another pace: then inertia is out of proportion to gravity, by the square of it; or gravity reversed.
 
     Where the torques do not tell, the bodies that they need may: those of a wrong pace are odd.
@@ -215,39 +215,45 @@ def step(trial: Trial) -> Iterator[Finding]:
     marks = [(k, share) for k in range(len(trial.parts)) for share in STEP_PLACES]
     after = np.zeros((len(trial.tau), len(marks)))
     for column, (piece, share) in enumerate(marks):
-        own = np.flatnonzero(trial.piece == piece)
-        after[own[int(share * len(own)) :], column] = 1.0
+        samples = np.flatnonzero(trial.piece == piece)
+        after[samples[int(share * len(samples)) :], column] = 1.0
     for j in range(trial.n):
         C = np.zeros((len(trial.tau), trial.n, len(marks)))
         C[:, j] = after
         P = trial.projected(C)
         values, precisions = trial.values(C, P)
         k = int(np.argmax(values**2 * precisions))
-        found = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
-        own_fall = 1 - np.sqrt(np.mean(found.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300))
-        clear = found.gain > STEP.gain and own_fall > STEP_OWN_FALL and found.fall > STEP.fall
-        if clear and found.gain - _sprung(trial, j) > STEP.gain:
+        column_test = trial.added(C[:, :, k : k + 1], P[:, :, k : k + 1])[0]
+        own_fall = 1 - np.sqrt(
+            np.mean(column_test.residual[:, j] ** 2) / max(np.mean(trial.fit.residual[:, j] ** 2), 1e-300)
+        )
+        clear = column_test.gain > STEP.gain and own_fall > STEP_OWN_FALL and column_test.fall > STEP.fall
+        if clear and column_test.gain - _sprung(trial, j) > STEP.gain:
             piece, share = marks[k]
             t = trial.parts[piece].t
             text = (
-                f"the torque of {joint_name(trial.arm, j)} changes by {found.value:.3g} about "
-                f"{t[int(share * len(t))]:.3g} s: without, the error would be {found.fall:.0%} "
+                f"the torque of {joint_name(trial.arm, j)} changes by {column_test.value:.3g} about "
+                f"{t[int(share * len(t))]:.3g} s: without, the error would be {column_test.fall:.0%} "
                 f"less; a load was taken, or the sensor's zero moved?"
             )
             first = next(part for part in trial.parts if part.log == trial.parts[piece].log)
             at = LogCorrection(until=float(t[int(share * len(t))] - first.t[0]))
             hint = "or use the log behind it"
-            yield Finding("warn", text, FindingKind.STEP, (j,), found.gain, found.fall, at, found.value, hint)
+            yield Finding(
+                "warn", text, FindingKind.STEP, (j,), column_test.gain, column_test.fall, at, column_test.value, hint
+            )
 
 
 def _sprung(trial: Trial, j: int) -> float:
-    """What a spring of the joint would gain: one that moves seldom and then stays looks as if its offset stepped."""
+    """Return the likelihood gain of a spring of the joint: one that moves seldom and then stays looks as if its offset
+    stepped.
+    """
     C = np.zeros((len(trial.tau), trial.n, 1))
     C[:, j, 0] = trial.along(lambda part: part.q)[:, j]
     return max(trial.added(C)[0].gain, 0.0)
 
 
-def proportion(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def proportion(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """Torques that are not in proportion to one another, as amperes of unlike drives are not.
 
     Drives that move several joints are left alone: their rotors and friction act on joints that the trial does not
@@ -260,10 +266,10 @@ def proportion(trial: Trial, belief: Belief) -> Iterator[Finding]:
     gain, fall = trial.gain(residual), trial.fall(residual)
     j = int(np.argmax(np.abs(np.log(factors))))
     if max(factors[j], 1 / factors[j]) > SCALE_FACTOR and gain > AMPERES.gain and fall > AMPERES.fall:
-        told = ", ".join(f"{factor:.2g}" for factor in factors)
+        gains_text = ", ".join(f"{factor:.2g}" for factor in factors)
         text = (
             f"torques are out of proportion to one another, most that of {joint_name(trial.arm, j)} (as if measured "
-            f"with the gains {told}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that "
+            f"with the gains {gains_text}; error {fall:.0%} less without): amperes, unlike drive gains, or joints that "
             "share a drive?"
         )
         correction = LogCorrection(drive_gain=tuple(1 / factors))
@@ -272,7 +278,9 @@ def proportion(trial: Trial, belief: Belief) -> Iterator[Finding]:
 
 
 def _factors(trial: Trial) -> NDArray:
-    """By which torques (n,) must be divided to be those of one set of bodies; their geometric mean is 1."""
+    """Return the factors by which torques (n,) must be divided to be those of one set of bodies; their geometric mean
+    is 1.
+    """
     system, count, n = trial.sums(trial.columns, trial.tau), trial.base.count, trial.n
     factors = np.ones(n)
     for _ in range(SCALE_ROUNDS):
@@ -282,9 +290,9 @@ def _factors(trial: Trial) -> NDArray:
         columns, squares = np.zeros((len(x), n)), np.zeros(n)  # of each joint's own rigid torque
         pull = np.zeros(n)
         for j, gram in enumerate(scaled.grams * weights[:, None, None] ** 2):
-            own = gram[:, :count] @ x[:count]
-            columns[positions(count, j), j] = own[:-1]
-            squares[j], pull[j] = x[:count] @ own[:count], own[-1]
+            products = gram[:, :count] @ x[:count]
+            columns[positions(count, j), j] = products[:-1]
+            squares[j], pull[j] = x[:count] @ products[:count], products[-1]
         length = np.sqrt(np.maximum(np.diag(G), 1e-9 * np.diag(G).max()))
         shares = np.linalg.solve(G / np.outer(length, length) + RIDGE * np.eye(len(G)), columns / length[:, None])
         left = np.diag(squares) - columns.T @ (shares / length[:, None])
@@ -295,7 +303,7 @@ def _factors(trial: Trial) -> NDArray:
     return factors
 
 
-def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def zeros(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """Zeros of joints: none is more than a tenth of a radian off, or it is told."""
     turning = [j for j, joint in enumerate(trial.arm.coordinate_joints) if joint.kind == "revolute"]
     if not turning:
@@ -320,14 +328,14 @@ def zeros(trial: Trial, belief: Belief) -> Iterator[Finding]:
             return
     stds = [added.std for added in trial.added(slopes)]
     checked = dict(zip(turning, np.abs(values) + 1.96 * np.array(stds), strict=True))
-    seen = [f"+- {most:.2g} rad (joint {j + 1})" for j, most in checked.items() if most < 1]
+    bounds = [f"+- {most:.2g} rad (joint {j + 1})" for j, most in checked.items() if most < 1]
     unseen = [str(j + 1) for j, most in checked.items() if not most < 1]
-    parts = [f"right to {', '.join(seen)}"] if seen else []
+    parts = [f"right to {', '.join(bounds)}"] if bounds else []
     parts += [f"not shown by this motion (joint {', '.join(unseen)})"] if unseen else []
     yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)
 
 
-def turns(trial: Trial, belief: Belief) -> Iterator[Finding]:
+def turns(trial: Trial, belief: EvidenceModel) -> Iterator[Finding]:
     """The zero of a joint a quarter or half turn off, where bodies make up for it and only their oddity tells."""
     turning = [j for j, joint in enumerate(trial.arm.coordinate_joints) if joint.kind == "revolute"]
     if not turning:
@@ -352,7 +360,7 @@ def turns(trial: Trial, belief: Belief) -> Iterator[Finding]:
 
 
 def _slope(trial: Trial, arm: Arm, j: int) -> NDArray:
-    """By how much torques (N, n) change a radian of the joint's zero."""
+    """Return the change of torques (N, n) per radian of the joint's zero."""
     h = 1e-3
     e = h * (np.arange(arm.n) == j)
     return trial.along(
@@ -364,20 +372,20 @@ class _Zero(NamedTuple):
     """A joint's positions counted from another zero, with links fitted anew."""
 
     trial: Trial
-    belief: Belief
+    belief: EvidenceModel
     joint: int
 
     def columns(self, off: float) -> NDArray:
-        """Of the trial with positions that are less by `off` [rad]."""
+        """Return the columns of the trial with positions that are less by `off` [rad]."""
         e = off * (np.arange(self.trial.n) == self.joint)
         return self.trial.with_own(self.trial.rigid(lambda q, qd, qdd: (q - e, qd, qdd)))
 
     def gain(self, off: float) -> float:
-        """Of log-likelihood by this zero."""
+        """Return the log-likelihood gain of this zero."""
         return float(self.belief.of(self.columns(off)).logarithm - self.belief.now.logarithm)
 
     def fall(self, off: float) -> float:
-        """Of the error by this zero."""
+        """Return the relative error reduction of this zero."""
         return self.trial.fall(self.trial.fitted(self.columns(off), self.trial.tau, 2).residual)
 
     def refined(self, off: float) -> float:
@@ -387,7 +395,7 @@ class _Zero(NamedTuple):
         side, grid = np.sign(off), (ZEROS_BETWEEN_RAD[0], *ZEROS_TRIED_RAD, ZEROS_BETWEEN_RAD[1])
         at = grid.index(abs(off))
         ends = sorted((side * grid[at - 1], side * grid[at + 1]))
-        found = minimize_scalar(
+        optimum = minimize_scalar(
             lambda x: -self.gain(x), bounds=ends, method="bounded", options=dict(xatol=ZERO_ACCURACY_RAD)
         )
-        return float(found.x)
+        return float(optimum.x)

@@ -63,19 +63,19 @@ class Finding(NamedTuple):
 
     @property
     def remedy(self) -> str:
-        """What to do about it, in words."""
+        """Remedy, in words."""
         if self.correction is None:
             return self.hint
         return f"log.corrected with {self.correction}{self.hint and f' ({self.hint})'}"
 
     @property
     def advice(self) -> str:
-        """What was found, and what to do about it."""
+        """Finding and remedy, in words."""
         return with_remedy(self.text, self.remedy)
 
 
 def with_remedy(text: str, remedy: str) -> str:
-    """What is wrong and what to do about it: two sentences where the first is a question."""
+    """Join what is wrong and what to do about it: two sentences where the first is a question."""
     if not remedy:
         return text
     return f"{text} Remedy: {remedy}" if text.endswith("?") else f"{text}; remedy: {remedy}"

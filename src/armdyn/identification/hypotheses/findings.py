@@ -31,7 +31,7 @@ OUTSIDE_DISTANCE = 0.1  # rad or m beyond them that count as outside
 
 
 class JointFigures(NamedTuple):
-    """What each joint does in a log, all (n,)."""
+    """Motion figures of each joint in a log, all (n,)."""
 
     low: NDArray  # least position [rad or m]
     high: NDArray
@@ -72,7 +72,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     if not knows_unit and (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
-    found = []
+    findings = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
         if still[j]:
@@ -88,8 +88,8 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
             )
         else:
             continue
-        found.append(Finding("note", text, FindingKind.MOTION, (j,)))
-    return found + _limits(arm, figures)
+        findings.append(Finding("note", text, FindingKind.MOTION, (j,)))
+    return findings + _limits(arm, figures)
 
 
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
@@ -110,7 +110,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
 
 
 def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
-    found = []
+    findings = []
     lower, upper = arm.position_limits
     for j, (low, high) in enumerate(zip(figures.low, figures.high, strict=True)):
         slack = 0.05 * (upper[j] - lower[j]) if np.isfinite(upper[j] - lower[j]) else np.inf
@@ -120,8 +120,8 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
                 f"{joint_name(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
                 f"{upper[j]:.3g}: other units, another zero or another arm?"
             )
-            found.append(Finding("note", text, FindingKind.LIMITS, (j,)))
-    return found
+            findings.append(Finding("note", text, FindingKind.LIMITS, (j,)))
+    return findings
 
 
 def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
@@ -133,7 +133,7 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
     way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
     dq, qd = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
-    said, slopes = list[str](), list[float]()
+    messages, slopes = list[str](), list[float]()
     likeness = correlations(dq, qd)
     for j in range(log.n):
         if np.ptp(log.q[:, j]) < 10 * STILL_TRAVEL or not np.any(qd[:, j]):
@@ -143,12 +143,12 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         best = int(np.argmax(np.abs(likeness[j])))
         name = joint_name(arm, j)
         if likeness[j, j] < -0.8:
-            said.append(f"the velocity of {name} has the opposite sign of its position's rate")
+            messages.append(f"the velocity of {name} has the opposite sign of its position's rate")
         elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
-            said.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
+            messages.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
         elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
-            said.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
-    return [Finding("reject", text, FindingKind.EXCHANGE) for text in said] or _pace(slopes)
+            messages.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
+    return [Finding("reject", text, FindingKind.EXCHANGE) for text in messages] or _pace(slopes)
 
 
 def _pace(slopes: list[float]) -> list[Finding]:

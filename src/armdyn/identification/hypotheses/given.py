@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.hypotheses.check import DataCheck, Seen, check_logs, require_good
+from armdyn.identification.hypotheses.check import DataCheck, PreparedLogs, check_logs, require_good
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.warn import warn_of_findings
 from armdyn.identification.logs.log import Log
@@ -29,28 +29,28 @@ def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 
-def look_at(arm: Arm, logs: list[Log]) -> Seen:
+def look_at(arm: Arm, logs: list[Log]) -> PreparedLogs:
     """All logs of motion, after their columns were looked at."""
-    return Seen.of(arm, [looked_at(log) for log in logs if not log.still])
+    return PreparedLogs.of(arm, [looked_at(log) for log in logs if not log.still])
 
 
-def checked(seen: Seen, terms: str, force: bool) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
-    """What there is to say about each, and about all together; rejected where they cannot be used, unless forced.
+def checked(prepared: PreparedLogs, terms: str, force: bool) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+    """Run the checks of each log and of all together; raise where they cannot be used, unless forced.
 
     Where gravity alone is asked for, the pace of the motion does not matter, and positions may explain the torques.
     """
-    checks, found = check_logs(seen)
+    checks, findings = check_logs(prepared)
     if terms == "gravity":
         of_motion = (FindingKind.TIME_SCALE, FindingKind.DELAY, FindingKind.LED_BY_HAND)
-        found = tuple(f for f in found if f.kind not in of_motion)
+        findings = tuple(f for f in findings if f.kind not in of_motion)
     if len(checks) == 1:
-        checks, found = (checks[0]._replace(findings=(*checks[0].findings, *found)),), ()
+        checks, findings = (checks[0]._replace(findings=(*checks[0].findings, *findings)),), ()
     if not force:
         for check in checks:
             require_good(check.findings, check.log.name)
-        require_good(found, f"logs of arm '{seen.arm.name}'")
-    warn_of_findings(seen.arm, checks, found)
-    return checks, found
+        require_good(findings, f"logs of arm '{prepared.arm.name}'")
+    warn_of_findings(prepared.arm, checks, findings)
+    return checks, findings
 
 
 def looked_at(log: Log) -> Log:

@@ -46,7 +46,7 @@ class Samples(NamedTuple):
 
     @property
     def moving(self) -> NDArray:
-        """Where (N, n) joints move: else dry friction may hold any torque."""
+        """Mask (N, n) of joints that move: else dry friction may hold any torque."""
         return np.abs(self.qd) > MOVING_SPEED * self.top
 
 
@@ -79,21 +79,23 @@ Turned = Callable[[NDArray], Resemblance]
 
 
 def objections(arm: Arm, compare: Turned) -> list[Finding]:
-    """What speaks against the log being one of this arm, if its description is right."""
-    seen = compare(np.ones(arm.n))
-    return _factor(arm, seen) or _unlike(arm, seen, compare)
+    """Return the findings against the log being one of this arm, if its description is right."""
+    resemblance = compare(np.ones(arm.n))
+    return _factor(arm, resemblance) or _unlike(arm, resemblance, compare)
 
 
-def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
+def _factor(arm: Arm, resemblance: Resemblance) -> list[Finding]:
     """A factor that the main joints share: other units, or currents."""
-    main = (np.diag(seen.likeness) > ALIKE_CORRELATION) & (seen.sizes > MAIN_TORQUE * seen.sizes.max())
-    if not main.any() or not main[int(np.argmax(seen.sizes))]:
+    main = (np.diag(resemblance.likeness) > ALIKE_CORRELATION) & (
+        resemblance.sizes > MAIN_TORQUE * resemblance.sizes.max()
+    )
+    if not main.any() or not main[int(np.argmax(resemblance.sizes))]:
         return []
-    factor = float(np.exp(np.average(np.log(seen.slopes[main]), weights=seen.sizes[main])))
+    factor = float(np.exp(np.average(np.log(resemblance.slopes[main]), weights=resemblance.sizes[main])))
     if SMALL_FACTOR < factor < HUGE_FACTOR:
         return []
-    units = [told for unit, told in UNITS if 1 / UNIT_SLACK < factor / unit < UNIT_SLACK]
-    alike = float(np.average(np.diag(seen.likeness)[main], weights=seen.sizes[main]))
+    units = [unit_name for unit, unit_name in UNITS if 1 / UNIT_SLACK < factor / unit < UNIT_SLACK]
+    alike = float(np.average(np.diag(resemblance.likeness)[main], weights=resemblance.sizes[main]))
     sure = not TINY_FACTOR < factor < HUGE_FACTOR and alike > CERTAIN_LIKENESS
     text = (
         f"torques have the shape of those of arm '{arm.name}' as described, but {factor:.3g} times its size: "
@@ -105,13 +107,13 @@ def _factor(arm: Arm, seen: Resemblance) -> list[Finding]:
     return [Finding(level, text, FindingKind.GAIN, correction=correction, value=factor, hint=hint)]
 
 
-def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
+def _unlike(arm: Arm, resemblance: Resemblance, compare: Turned) -> list[Finding]:
     """Joints that are opposite to a description which the others follow; and descriptions of something else.
 
     A description that is merely wrong does not speak against a log that bodies of some kind explain.
     """
-    likeness = np.diag(seen.likeness)
-    main = seen.strong & (seen.sizes > CERTAIN_TORQUE * seen.sizes.max())
+    likeness = np.diag(resemblance.likeness)
+    main = resemblance.strong & (resemblance.sizes > CERTAIN_TORQUE * resemblance.sizes.max())
     if main.sum() > 1 and (likeness[main] < REVERSED_CORRELATION).all():
         text = (
             "the torques of all joints are opposite to the model's: does the arm hang where it is described to stand, "
@@ -132,13 +134,18 @@ def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
             correction = LogCorrection(gear_ratio=side) if axis else LogCorrection(drive_gain=side)
             # A description that is off may have the other sign where weights nearly balance: the fit must tell.
             return [Finding("warn", text, FindingKind.SIGN, (j,), correction=correction)]
-    if seen.unexplained <= UNEXPLAINED_SHARE:
+    if resemblance.unexplained <= UNEXPLAINED_SHARE:
         return []
-    j = int(np.argmax(seen.sizes))
-    strange = bool((likeness[seen.strong & (seen.sizes > MAIN_TORQUE * seen.sizes.max())] < STRANGE_LIKENESS).any())
+    j = int(np.argmax(resemblance.sizes))
+    strange = bool(
+        (
+            likeness[resemblance.strong & (resemblance.sizes > MAIN_TORQUE * resemblance.sizes.max())]
+            < STRANGE_LIKENESS
+        ).any()
+    )
     text = (
-        f"arm '{arm.name}' as described leaves {min(seen.unexplained, 99):.0%} of the torque beyond friction "
-        f"unexplained (joint {j + 1} has {seen.slopes[j]:.2g} times its torque): "
+        f"arm '{arm.name}' as described leaves {min(resemblance.unexplained, 99):.0%} of the torque beyond friction "
+        f"unexplained (joint {j + 1} has {resemblance.slopes[j]:.2g} times its torque): "
         f"{'another arm, other columns, or' if strange else 'a payload, or'} a wrong description?"
     )
     level = "warn" if strange else "note"
@@ -146,7 +153,9 @@ def _unlike(arm: Arm, seen: Resemblance, compare: Turned) -> list[Finding]:
 
 
 def _beyond_friction(tau: NDArray, samples: Samples) -> NDArray:
-    """What viscous and Coulomb friction and an offset cannot explain of torques (k, N, n); zero for joints at rest."""
+    """Return the part of torques (k, N, n) that viscous and Coulomb friction and an offset cannot explain; zero for
+    joints at rest.
+    """
     left = np.zeros_like(tau)
     for j, k in enumerate(samples.moving.T):
         columns = np.stack([samples.qd[k, j], samples.direction[k, j], np.ones(np.count_nonzero(k))])

@@ -31,22 +31,22 @@ LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
         if not log.measured[j]:
-            found.append(no_torque(arm, j))
+            findings.append(no_torque(arm, j))
             continue
         if spans[j] < RESTING_TRAVEL * spans.max():
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             correction = LogCorrection(without_torque=(j,))
-            found.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
+            findings.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
         for check in (_stuck, _clipping, _noise):
-            found += check(arm, log, j)
-    return found + list(_spikes(arm, log))
+            findings += check(arm, log, j)
+    return findings + list(_spikes(arm, log))
 
 
 def _before(log: Log, sample: int) -> LogCorrection:
@@ -136,7 +136,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
 
 
 def _median_of_five(x: NDArray) -> NDArray:
-    """Of each sample (N, n) and the two on either side; ends are repeated."""
+    """Return the median of each sample (N, n) and the two on either side; ends are repeated."""
     longer = np.concatenate([x[:1], x[:1], x, x[-1:], x[-1:]])
     a, b, c, d, e = (longer[k : k + len(x)] for k in range(5))
     low, high = np.maximum(np.minimum(a, b), np.minimum(d, e)), np.minimum(np.maximum(a, b), np.maximum(d, e))
@@ -144,7 +144,7 @@ def _median_of_five(x: NDArray) -> NDArray:
     return np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), c))
 
 
-def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
+def frozen_findings(trial: Trial, log: Log, of_log: NDArray) -> Iterator[Finding]:
     """Positions that stop changing by a digit, and torques of that time that the rest of the log does not explain.
 
     `own` are the samples (N,) of the trial that are the log's. Either torques are worse explained meanwhile, or they
@@ -157,20 +157,20 @@ def frozen_findings(trial: Trial, log: Log, own: NDArray) -> Iterator[Finding]:
         first, last = (int(k) for k in stays[np.argmax(stays[:, 1] - stays[:, 0])])
         if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
             continue
-        inside = own & (t >= log.t[first]) & (t <= log.t[last - 1])
+        inside = of_log & (t >= log.t[first]) & (t <= log.t[last - 1])
         others = np.delete(np.ptp(log.q[first:last], axis=0) > OTHERS_TRAVEL * np.ptp(log.q, axis=0), j)
-        if inside.sum() < 10 or inside[own].mean() < 0.1 or not others.any():
+        if inside.sum() < 10 or inside[of_log].mean() < 0.1 or not others.any():
             continue
-        ratio = np.median(loss[inside]) / max(np.median(loss[own & ~inside]), 1e-300)
-        ratio = ratio if _beyond_stiction(trial, j, inside, own & ~inside) else 0.0
+        ratio = np.median(loss[inside]) / max(np.median(loss[of_log & ~inside]), 1e-300)
+        ratio = ratio if _beyond_stiction(trial, j, inside, of_log & ~inside) else 0.0
         spoilt = _spoilt(trial, ~inside)
         if ratio > FROZEN_RATIO or spoilt.clear:
-            told = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN_RATIO else (
+            comparison = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN_RATIO else (
                 f"explained with {spoilt.fall:.0%} less error without that time"
             )  # fmt: skip
             text = (
                 f"the position of {joint_name(trial.arm, j)} stays at {q[first]:.4g} from "
-                f"{log.t[first] - log.t[0]:.3g} s on, and torques are {told}: encoder frozen?"
+                f"{log.t[first] - log.t[0]:.3g} s on, and torques are {comparison}: encoder frozen?"
             )
             correction = _before(log, first)
             yield Finding("reject", text, FindingKind.STUCK, (j,), spoilt.gain, spoilt.fall, correction)
@@ -184,7 +184,7 @@ def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) ->
 
 
 class _Spoilt(NamedTuple):
-    """What samples are better explained by if some others are left out."""
+    """Improvement of the fit to some samples if others are left out."""
 
     gain: float  # of log-likelihood
     fall: float  # of the error
@@ -194,10 +194,10 @@ class _Spoilt(NamedTuple):
         return self.gain > SPOILT_GAIN and self.fall > SPOILT_FALL
 
 
-def _spoilt(trial: Trial, kept: NDArray) -> _Spoilt:
-    if kept.sum() * trial.n < 2 * len(trial.fit.x):  # as many equations as unknowns explain anything
+def _spoilt(trial: Trial, samples: NDArray) -> _Spoilt:
+    if samples.sum() * trial.n < 2 * len(trial.fit.x):  # as many equations as unknowns explain anything
         return _Spoilt(0.0, 0.0)
-    before, after = trial.fit.residual[kept], trial.fitted(trial.columns[kept], trial.tau[kept]).residual
+    before, after = trial.fit.residual[samples], trial.fitted(trial.columns[samples], trial.tau[samples]).residual
     change = np.log(squares(before, trial.sizes) / squares(after, trial.sizes))
     fall = 1 - np.linalg.norm(after / trial.sizes) / np.linalg.norm(before / trial.sizes)
     return _Spoilt(0.5 * float(trial.counts(after) @ change), float(fall))

@@ -12,12 +12,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.check import Seen
+from armdyn.identification.hypotheses.check import PreparedLogs
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.trial import (
     OWN_COLUMNS,
     Fitted,
-    System,
+    ScreeningSystem,
     Trial,
     own_columns,
     sizes,
@@ -39,9 +39,9 @@ BLOCKS = 5  # that are held out in turn
 class Shared:
     """The model of a trial in which the drive of joint `outer` turns with its neighbour, too: q_outer +- q_inner."""
 
-    def __init__(self, trial: Trial, outer: int, side: float, own: NDArray) -> None:
+    def __init__(self, trial: Trial, outer: int, side: float, drive_columns: NDArray) -> None:
         self.trial, self.pair, self.side = trial, [outer - 1, outer], side
-        self.own = own  # (N, OWN) what the drive adds
+        self.drive_columns = drive_columns  # (N, OWN) what the drive adds
         self.text = f"{outer}+{outer + 1}" if side > 0 else f"{outer + 1}-{outer}"
 
     @cached_property
@@ -50,33 +50,37 @@ class Shared:
         (inner, outer), count = self.pair, self.trial.base.count
         A, tau = self.trial.columns.copy(), self.trial.tau.copy()
         A[:, inner, :count] -= self.side * A[:, outer, :count]
-        A[:, outer, count:] = self.own
+        A[:, outer, count:] = self.drive_columns
         tau[:, inner] -= self.side * tau[:, outer]
         return A, tau
 
     def at_joints(self, tau: NDArray) -> NDArray:
         """Torques (N, n) of the joints from those of the shafts."""
-        (inner, outer), found = self.pair, tau.copy()
-        found[:, inner] += self.side * tau[:, outer]
-        return found
+        (inner, outer), torques = self.pair, tau.copy()
+        torques[:, inner] += self.side * tau[:, outer]
+        return torques
 
     @cached_property
     def fit(self) -> Fitted:
         """With what is left at the joints."""
         A, tau = self.equations
         grams = self.trial.sums(self.trial.columns, self.trial.tau).grams.copy()
-        grams[self.pair] = System.of(A[:, self.pair], tau[:, self.pair]).grams
-        fit = self.trial.fitted(A, tau, system=System(grams, len(tau)))
+        grams[self.pair] = ScreeningSystem.of(A[:, self.pair], tau[:, self.pair]).grams
+        fit = self.trial.fitted(A, tau, system=ScreeningSystem(grams, len(tau)))
         return fit._replace(residual=self.at_joints(fit.residual))
 
     @cached_property
     def gain(self) -> float:
-        """Of log-likelihood; none where friction of the shaft would drive, or is small."""
+        """Log-likelihood gain; none where friction of the shaft would drive, or is small."""
         first = self.trial.base.count + OWN_COLUMNS * self.pair[1]
         x = self.fit.x[first : first + OWN_COLUMNS]
-        friction = self.own[:, FRICTION_COLUMNS] @ x[FRICTION_COLUMNS]
+        friction = self.drive_columns[:, FRICTION_COLUMNS] @ x[FRICTION_COLUMNS]
         small = np.sqrt(np.mean(friction**2)) < LEAST_FRICTION * self.trial.sizes[self.pair[1]]
-        return 0.0 if small or x[1] <= 0 or friction @ self.own[:, 0] <= 0 else self.trial.gain(self.fit.residual)
+        return (
+            0.0
+            if small or x[1] <= 0 or friction @ self.drive_columns[:, 0] <= 0
+            else self.trial.gain(self.fit.residual)
+        )
 
     def falls(self, before: NDArray, after: NDArray) -> NDArray:
         """Shares by which the errors of the two joints fall."""
@@ -84,16 +88,16 @@ class Shared:
         return np.asarray(1 - np.sqrt(squares(after, sizes) / squares(before, sizes)))[self.pair]
 
 
-def find_shared_drive(seen: Seen) -> Finding | None:
+def find_shared_drive(prepared: PreparedLogs) -> Finding | None:
     """The drive of the logs that clearly moves two joints, if there is one and none is declared.
 
     Logs that are good for nothing show none; `check_log` says why.
     """
-    if seen.arm.coupling is not None:
+    if prepared.arm.coupling is not None:
         return None
     try:
         with np.errstate(all="ignore"):
-            return shared_drive(seen.trial) if seen.trial.usable else None
+            return shared_drive(prepared.trial) if prepared.trial.usable else None
     except np.linalg.LinAlgError:
         return None
 
@@ -108,8 +112,8 @@ def shared_drive(trial: Trial) -> Finding | None:
     if not pairs:
         return None
     outer, sides = (np.array(column) for column in zip(*pairs, strict=True))
-    own = trial.along(lambda p: own_columns(*(x[:, outer] + sides * x[:, outer - 1] for x in (p.qd, p.qdd))))
-    tried = [Shared(trial, j, side, own[:, k]) for k, (j, side) in enumerate(pairs)]
+    drive_columns = trial.along(lambda p: own_columns(*(x[:, outer] + sides * x[:, outer - 1] for x in (p.qd, p.qdd))))
+    tried = [Shared(trial, j, side, drive_columns[:, k]) for k, (j, side) in enumerate(pairs)]
     best = max(tried, key=lambda shared: shared.gain)
     if best.gain < LEAST_GAIN:
         return None
@@ -120,19 +124,19 @@ def shared_drive(trial: Trial) -> Finding | None:
     if fitted.max() < LEAST_FALL or falls.max() < HELD_OUT_FALL or min(*fitted, *falls, fall) < -TOLERATED_RISE:
         return None
     joint = best.pair[int(np.argmax(falls))] + 1
-    said = describe_coupling(trial.arm.with_coupling(best.text))[0]
-    told = f"{said} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
+    coupling_text = describe_coupling(trial.arm.with_coupling(best.text))[0]
+    message = f"{coupling_text} (error of joint {joint} on held-out blocks {falls.max():.0%} less)"
     correction = LogCorrection(coupling=(best.text,))
-    return Finding("note", told, FindingKind.COUPLING, tuple(best.pair), best.gain, fall, correction, best.side)
+    return Finding("note", message, FindingKind.COUPLING, tuple(best.pair), best.gain, fall, correction, best.side)
 
 
 def held_out(trial: Trial, A: NDArray, tau: NDArray) -> NDArray:
-    """What is left (N, n) of blocks of the torques by the fits to all others."""
+    """Return the residuals (N, n) of blocks of the torques by the fits to all others."""
     block, left = np.arange(len(A)) * BLOCKS // len(A), np.empty_like(tau)
-    systems = [System.of(A[block == k], tau[block == k]) for k in range(BLOCKS)]
+    systems = [ScreeningSystem.of(A[block == k], tau[block == k]) for k in range(BLOCKS)]
     grams = np.sum([system.grams for system in systems], axis=0)
     for k, system in enumerate(systems):
-        rest = System(grams - system.grams, len(A) - system.samples)
+        rest = ScreeningSystem(grams - system.grams, len(A) - system.samples)
         x = trial.solved(rest, sizes(tau))[0]
         left[block == k] = tau[block == k] - torques(A[block == k], x[:, None])[:, :, 0]
     return left

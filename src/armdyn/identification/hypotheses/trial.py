@@ -28,7 +28,7 @@ from armdyn.dynamics.shafts import at_drives, measured_shafts, measured_torques,
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.passive import passive_torque
 from armdyn.identification.logs.log import interpolate
-from armdyn.identification.motion.differentiate import Motion, lowpass
+from armdyn.identification.motion.differentiate import SmoothedMotion, lowpass
 from armdyn.model.arm import Arm
 
 RATE_HZ = 50.0  # Hz to which motion is thinned out before
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
 
     t: NDArray  # (T,)
     dt: float
-    motion: Motion
+    motion: SmoothedMotion
     tau: NDArray  # (T, n)
     log: int = 0  # number of the log
 
@@ -61,7 +61,7 @@ class _Thin(NamedTuple):
     q: NDArray
     qd: NDArray
     qdd: NDArray
-    own: NDArray  # (T, n, OWN)
+    joint_terms: NDArray  # (T, n, OWN)
     tau: NDArray
     log: int
 
@@ -105,7 +105,7 @@ class Trial:
         self.piece = np.concatenate([np.full(len(_cut(p, p.t)), k) for k, p in enumerate(self.parts)])
         self.t = np.concatenate([_cut(p, p.t) for p in self.parts])
         self.tau = np.concatenate([_filter(p, p.tau) for p in self.parts])
-        self.own = self._silenced(np.concatenate([_filter(p, p.own) for p in self.parts]))
+        self.joint_terms = self._silenced(np.concatenate([_filter(p, p.joint_terms) for p in self.parts]))
         self.sizes = sizes(self.tau)
         # As many independent equations as unknowns explain anything.
         self.usable = len(self.tau) * self.n > 1.5 * (self.base.count + OWN_COLUMNS * self.n) and bool(
@@ -119,7 +119,7 @@ class Trial:
 
     @cached_property
     def fit(self) -> Fitted:
-        """Of the log as it is."""
+        """Fit to the log as it is."""
         return self.fitted(self.columns, self.tau)
 
     @cached_property
@@ -130,12 +130,12 @@ class Trial:
     @property
     def coulomb(self) -> NDArray:
         """Dry friction (n,) of each joint by the fit, that which grows with speed included."""
-        own = np.abs(self.fit.x[self.base.count :].reshape(self.n, OWN_COLUMNS))
-        return np.asarray(own[:, 1] + own[:, 4] * np.pi / 2)
+        joint_terms = np.abs(self.fit.x[self.base.count :].reshape(self.n, OWN_COLUMNS))
+        return np.asarray(joint_terms[:, 1] + joint_terms[:, 4] * np.pi / 2)
 
     @property
     def shares(self) -> NDArray:
-        """Of each torque's deviation (n,), what is left."""
+        """Residual of each torque (n,), relative to its deviation."""
         return np.sqrt(self.left) / self.sizes
 
     @property
@@ -149,11 +149,11 @@ class Trial:
         regressor: Callable[..., NDArray] | None = None,
     ) -> NDArray:
         """Columns (N, n, k) of the links for the motion, or for a change of it, or by another regressor."""
-        made = []
+        blocks = []
         for p in self.parts:
             motion = (p.q, p.qd, p.qdd) if change is None else change(p.q, p.qd, p.qdd)
-            made.append(_filter(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
-        return self._silenced(np.concatenate(made))
+            blocks.append(_filter(p, shaft_rows(self.arm, np.asarray((regressor or self.base.regressor)(*motion)))))
+        return self._silenced(np.concatenate(blocks))
 
     def _silenced(self, rows: NDArray) -> NDArray:
         """Rows (N, n, ...) with zeros for the shafts whose torques were not measured."""
@@ -174,33 +174,33 @@ class Trial:
 
     def shifted(self, late: float) -> NDArray:
         """The torques (N, n) as they would be if they had been measured too late."""
-        found = []
+        blocks = []
         for piece, part in zip(self._pieces, self.parts, strict=True):
             tau = interpolate(piece.t + late, piece.t, piece.tau)
-            found.append(_filter(part, _average(tau, _every(piece))))
-        return np.concatenate(found)
+            blocks.append(_filter(part, _average(tau, _every(piece))))
+        return np.concatenate(blocks)
 
-    def with_own(self, rigid: NDArray, own: NDArray | None = None) -> NDArray:
+    def with_own(self, rigid: NDArray, joint_terms: NDArray | None = None) -> NDArray:
         """Columns of the links and of every joint's own terms (N, n, c + OWN)."""
-        return np.concatenate([rigid, self.own if own is None else own], axis=2)
+        return np.concatenate([rigid, self.joint_terms if joint_terms is None else joint_terms], axis=2)
 
     @cached_property
-    def _sums(self) -> System:
-        return System.of(self.columns, self.tau)
+    def _sums(self) -> ScreeningSystem:
+        return ScreeningSystem.of(self.columns, self.tau)
 
-    def sums(self, A: NDArray, tau: NDArray) -> System:
+    def sums(self, A: NDArray, tau: NDArray) -> ScreeningSystem:
         """Over columns (N, n, c + OWN) and torques (N, n); what those of the log itself have in common is known."""
         if A is not self.columns:
-            return System.of(A, tau)
+            return ScreeningSystem.of(A, tau)
         return self._sums if tau is self.tau else self._sums.of_torques(A, tau)
 
-    def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3, system: System | None = None) -> Fitted:
+    def fitted(self, A: NDArray, tau: NDArray, rounds: int = 3, system: ScreeningSystem | None = None) -> Fitted:
         """Least squares with columns (N, n, c + OWN), each joint weighed by what it leaves; `system` are their sums."""
         x, weights, factor = self.solved(system or self.sums(A, tau), sizes(tau), rounds)
         return Fitted(x, tau - torques(A, x[:, None])[:, :, 0], weights, factor)
 
     def solved(
-        self, system: System, deviations: NDArray, rounds: int = 3
+        self, system: ScreeningSystem, deviations: NDArray, rounds: int = 3
     ) -> tuple[NDArray, NDArray, tuple[NDArray, NDArray]]:
         """Parameters, the weights with which they were found, and the factor of the normal equations."""
         weights = 1 / deviations
@@ -224,11 +224,11 @@ class Trial:
         return np.maximum(len(residual) / correlation_times(residual) - len(self.fit.x) / self.n, 1.0)
 
     def fall(self, residual: NDArray) -> float:
-        """By how much the error of all joints together falls, relatively."""
+        """Return the relative reduction of the error of all joints together."""
         return float(1 - np.linalg.norm(residual) / np.linalg.norm(self.fit.residual))
 
     def projected(self, C: NDArray) -> NDArray:
-        """What the fit's columns cannot explain of others (N, n, k)."""
+        """Return the part of other columns (N, n, k) that the fit's columns cannot explain."""
         factor, length = self.fit.factor
         shares = _solve(factor, _products(self.columns, C, self.fit.weights) / length[:, None])
         return C - torques(self.columns, shares / length[:, None])
@@ -237,23 +237,25 @@ class Trial:
         """Each of the columns (N, n, k) alone added to the model."""
         P = self.projected(C) if projected is None else projected
         values, precisions = self.values(C, P)
-        found = []
+        tests = []
         for k, (value, precision) in enumerate(zip(values, precisions, strict=True)):
             residual = self.fit.residual - P[:, :, k] * value
             times = correlation_times(residual)
             std = float(np.sqrt(np.median(times) / precision)) if precision > 0 else np.inf
             counts = len(residual) / times  # one parameter more uses up next to nothing
             gain = 0.5 * float(counts @ np.log(self.left / squares(residual, self.sizes)))
-            found.append(Added(float(value), std, gain, self.fall(residual), residual))
-        return found
+            tests.append(Added(float(value), std, gain, self.fall(residual), residual))
+        return tests
 
     def values(self, C: NDArray, P: NDArray) -> tuple[NDArray, NDArray]:
         """Best factor of each column alone, and its precision if samples were independent."""
         W = self.fit.weights**2
         precision = np.einsum("tjk,tjk,j->k", P, C, W)
-        felt = precision > 1e-9 * np.einsum("tjk,tjk,j->k", C, C, W)
+        determined = precision > 1e-9 * np.einsum("tjk,tjk,j->k", C, C, W)
         pull = np.einsum("tjk,tj,j->k", P, self.fit.residual, W)
-        return np.divide(pull, precision, out=np.zeros_like(pull), where=felt), np.where(felt, precision, 0.0)
+        return np.divide(pull, precision, out=np.zeros_like(pull), where=determined), np.where(
+            determined, precision, 0.0
+        )
 
 
 def sizes(tau: NDArray) -> NDArray:
@@ -272,7 +274,7 @@ def _some(pieces: list[Piece]) -> list[Piece]:
     total = sum(len(piece.t) / _every(piece) for piece in pieces)
     if total <= MOST_SAMPLES:
         return pieces
-    found = []
+    chosen = []
     for piece in pieces:
         keep = int(len(piece.t) * MOST_SAMPLES / total / PARTS)
         if keep * piece.dt < 4 * EDGE_SECONDS:
@@ -281,8 +283,8 @@ def _some(pieces: list[Piece]) -> list[Piece]:
             at = slice(k, k + keep)
             m = piece.motion
             moved = m._replace(q=m.q[at], qd=m.qd[at], qdd=m.qdd[at])
-            found.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at], piece.log))
-    return found
+            chosen.append(Piece(piece.t[at], piece.dt, moved, piece.tau[at], piece.log))
+    return chosen
 
 
 def _every(piece: Piece) -> int:
@@ -296,16 +298,16 @@ def _average(x: NDArray, every: int) -> NDArray:
 
 
 def own_columns(v: NDArray, a: NDArray) -> NDArray:
-    """What drives add (..., OWN) at speeds and accelerations of their shafts."""
+    """Return the columns (..., OWN) that drives add at speeds and accelerations of their shafts."""
     return np.stack([v, np.tanh(v / DIRECTION_SPEED), np.ones_like(v), a, np.arctan(v / LEVEL_SPEED)], axis=-1)
 
 
 def _thin(arm: Arm, piece: Piece) -> _Thin:
     """Every sample is the mean of a run: noise of accelerations would come down into the band otherwise."""
     every, m = _every(piece), piece.motion
-    own = own_columns(at_drives(arm, m.qd), at_drives(arm, m.qdd))
-    t, q, qd, qdd, own, tau = (_average(x, every) for x in (piece.t, m.q, m.qd, m.qdd, own, piece.tau))
-    return _Thin(t, piece.dt * every, q, qd, qdd, own, tau, piece.log)
+    joint_terms = own_columns(at_drives(arm, m.qd), at_drives(arm, m.qdd))
+    t, q, qd, qdd, joint_terms, tau = (_average(x, every) for x in (piece.t, m.q, m.qd, m.qdd, joint_terms, piece.tau))
+    return _Thin(t, piece.dt * every, q, qd, qdd, joint_terms, tau, piece.log)
 
 
 def _filter(p: _Thin, x: NDArray) -> NDArray:
@@ -319,15 +321,15 @@ def _cut(p: _Thin, x: NDArray) -> NDArray:
     return x[edge:-edge][:: max(1, int(0.25 / (BAND_HZ * p.dt)))]
 
 
-class System(NamedTuple):
+class ScreeningSystem(NamedTuple):
     """Sums over samples, from which a fit with any weights follows."""
 
     grams: NDArray  # (n, c + OWN + 1, c + OWN + 1), the torque last
     samples: int
 
     @classmethod
-    def of(cls, A: NDArray, tau: NDArray) -> System:
-        """Of columns (N, n, c + OWN) and torques (N, n)."""
+    def of(cls, A: NDArray, tau: NDArray) -> ScreeningSystem:
+        """Build the equations of columns (N, n, c + OWN) and torques (N, n)."""
         joined = np.concatenate([A, tau[:, :, None]], axis=2).transpose(1, 0, 2)
         return cls(joined.transpose(0, 2, 1) @ joined, len(tau))
 
@@ -336,7 +338,7 @@ class System(NamedTuple):
         """Number of base parameters."""
         return self.grams.shape[1] - OWN_COLUMNS - 1
 
-    def of_torques(self, A: NDArray, tau: NDArray) -> System:
+    def of_torques(self, A: NDArray, tau: NDArray) -> ScreeningSystem:
         """The sums of the same columns with other torques (N, n)."""
         grams = self.grams.copy()
         grams[:, :-1, -1] = grams[:, -1, :-1] = (A.transpose(1, 2, 0) @ tau.T[:, :, None])[:, :, 0]
@@ -356,7 +358,7 @@ class System(NamedTuple):
         h[c:] = grams[:, c:-1, -1].ravel()
         return G, h
 
-    def rescaled(self, factors: NDArray) -> System:
+    def rescaled(self, factors: NDArray) -> ScreeningSystem:
         """With torques divided by factors (n,)."""
         grams = self.grams.copy()
         grams[:, :, -1] /= factors[:, None]
@@ -373,17 +375,17 @@ class System(NamedTuple):
 
 @lru_cache(maxsize=256)
 def positions(count: int, joint: int) -> NDArray:
-    """Of the parameters that a joint's equations mention."""
+    """Return the places of the parameters that a joint's equations mention."""
     return np.r_[0:count, count + OWN_COLUMNS * joint : count + OWN_COLUMNS * (joint + 1)]
 
 
 def _products(A: NDArray, C: NDArray, weights: NDArray) -> NDArray:
     """Weighted products (p, k) of all columns with others (N, n, k)."""
     n, count = A.shape[1], A.shape[2] - OWN_COLUMNS
-    found = np.zeros((count + OWN_COLUMNS * n, C.shape[2]))
+    products = np.zeros((count + OWN_COLUMNS * n, C.shape[2]))
     for j in range(n):
-        found[positions(count, j)] += weights[j] ** 2 * (A[:, j].T @ C[:, j])
-    return found
+        products[positions(count, j)] += weights[j] ** 2 * (A[:, j].T @ C[:, j])
+    return products
 
 
 def torques(A: NDArray, X: NDArray) -> NDArray:

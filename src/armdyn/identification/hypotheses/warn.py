@@ -29,8 +29,8 @@ def warn(text: str) -> None:
 
 def warn_of_findings(arm: Arm, checks: tuple[DataCheck, ...], together: tuple[Finding, ...]) -> None:
     """Warn of what the checks of the logs found, of each and of all together."""
-    found = [(check.log.name, finding) for check in checks for finding in check.findings]
-    for name, finding in [*found, *((f"logs of arm '{arm.name}'", finding) for finding in together)]:
+    per_log = [(check.log.name, finding) for check in checks for finding in check.findings]
+    for name, finding in [*per_log, *((f"logs of arm '{arm.name}'", finding) for finding in together)]:
         if finding.level == "warn":
             warn(f"{name}: {finding.text}")
 

@@ -34,7 +34,7 @@ def bound_rosbags() -> None:
 
 
 def unpack(decompressor: Any, data: bytes) -> bytes:
-    """What compressed data hold, frame after frame; a `ReadError` as soon as it is more than measured data can be."""
+    """Decompress data, frame after frame; raise a `ReadError` as soon as they are more than measured data can be."""
     blocks: list[bytes] = []
     packed, total = len(data), 0
     while data:

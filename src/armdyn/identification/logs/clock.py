@@ -17,7 +17,7 @@ MOST_DROPPED_SHARE = 0.2
 
 
 class Repair(NamedTuple):
-    """Which rows to keep, at what times, and what was done."""
+    """Rows to keep, their times, and what was done."""
 
     keep: NDArray  # (N,) of bool
     t: NDArray  # times of the rows kept
@@ -97,8 +97,8 @@ def _repeats(columns: Sequence[NDArray], keep: NDArray) -> NDArray:
     same = np.ones(len(index), bool)
     same[:1] = False
     for x in columns:
-        kept = x if len(index) == len(x) else x[index]
-        same[1:] &= (kept[1:] == kept[:-1]).all(axis=1)
+        values = x if len(index) == len(x) else x[index]
+        same[1:] &= (values[1:] == values[:-1]).all(axis=1)
     lone = same & ~np.r_[same[1:], False] & ~np.r_[False, same[:-1]]
     repeats = np.zeros(len(keep), bool)
     repeats[index[lone]] = True

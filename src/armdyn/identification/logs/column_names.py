@@ -58,7 +58,7 @@ DEGREES = ("c", "k", "degc", "celsius", "kelvin")  # units of temperatures; else
 
 
 class Column(NamedTuple):
-    """What the name of a column says."""
+    """Meaning of a column's name."""
 
     role: str
     joint: str  # number or name of the joint, "" for time and for matrices
@@ -95,9 +95,9 @@ def _whole(words: list[str]) -> bool:
 def _without_joint(text: str, joints: tuple[str, ...]) -> tuple[str, str]:
     """The joint that is named, and the rest; the longest name first, for one may be part of another."""
     for candidate in sorted(joints, key=len, reverse=True):
-        own = re.escape(candidate.lower())
-        if len(candidate) > 1 and (found := re.search(rf"(?:^|[^a-z0-9]){own}(?:$|[^a-z0-9])", text)):
-            return candidate, f"{text[: found.start()]} {text[found.end() :]}"
+        pattern = re.escape(candidate.lower())
+        if len(candidate) > 1 and (match := re.search(rf"(?:^|[^a-z0-9]){pattern}(?:$|[^a-z0-9])", text)):
+            return candidate, f"{text[: match.start()]} {text[match.end() :]}"
     return "", text
 
 
@@ -106,12 +106,12 @@ def _split_unit(text: str) -> tuple[str, str]:
 
     What stands in round brackets may be any remark; in square ones without digits it is a unit.
     """
-    found = re.search(r"([\[(])([^\[\](\d)]+)[\])]\s*$", text)
-    if not found:
+    match = re.search(r"([\[(])([^\[\](\d)]+)[\])]\s*$", text)
+    if not match:
         return "", text
-    unit = plain_unit(found.group(2))
+    unit = plain_unit(match.group(2))
     unit = "" if unit in (*DEGREES, "-") else unit
-    return (unit if unit in UNITS or found.group(1) == "[" else ""), text[: found.start()]
+    return (unit if unit in UNITS or match.group(1) == "[" else ""), text[: match.start()]
 
 
 def plain_unit(text: str) -> str:
@@ -123,15 +123,15 @@ def _role(words: list[str], joint: str, unit: str) -> Column | None:
     letters, number = "", joint
     several = [word for word in words if word not in ORIGINS]
     for word in several or words:
-        found = re.fullmatch(r"([a-z]*)(\d*)", word)
-        if found is None:
+        match = re.fullmatch(r"([a-z]*)(\d*)", word)
+        if match is None:
             return None
-        head = found.group(1)
+        head = match.group(1)
         letters += "" if head in ("joint", "j", "axis", "a") and len(words) > 1 else head
-        if found.group(2):
+        if match.group(2):
             if number:
                 return None
-            number = str(int(found.group(2)))
+            number = str(int(match.group(2)))
     plain, rank = _without_origin(letters)
     role = ROLE_OF.get(plain)
     if role is None or (

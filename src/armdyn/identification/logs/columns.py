@@ -61,7 +61,7 @@ def assign(
     if not names and list(table) == numbered(len(table)):
         names, guess = guess_columns(table, arm, rate, where)
         notes.append(guess)
-    found: dict[str, NDArray] = {}
+    roles: dict[str, NDArray] = {}
     unit_of_q: list[str] = []
     columns = {role: names.get(role) or _of_role(role, known, arm, where) for role in MEASURED}
     notes += _rivals({role: some for role, some in columns.items() if role not in names}, known, arm)
@@ -70,17 +70,17 @@ def assign(
         if chosen is None:
             continue
         units = [column.unit if name and (column := known[name]) else "" for name in chosen]
-        if role == "qd" and "q" in found and not any(units):
+        if role == "qd" and "q" in roles and not any(units):
             units = unit_of_q  # rates count what positions count
-        scale, told = _scale(units, role, arm, angle, f"{where}: column '{next(filter(None, chosen))}'")
+        scale, unit_note = _scale(units, role, arm, angle, f"{where}: column '{next(filter(None, chosen))}'")
         there = [name for name in chosen if name]
         x = _together([table[name] for name in there])
         x = x if len(there) == len(chosen) else _with_missing(x, chosen)
-        found[role] = x if np.all(scale == 1) else x * scale
-        notes.append(f"{role}: columns {there[0]} .. {there[-1]}{told}")
+        roles[role] = x if np.all(scale == 1) else x * scale
+        notes.append(f"{role}: columns {there[0]} .. {there[-1]}{unit_note}")
         unit_of_q = units if role == "q" else unit_of_q
-    if "tau" not in found and "current" in found:
-        found["tau"] = found["current"]
+    if "tau" not in roles and "current" in roles:
+        roles["tau"] = roles["current"]
         notes.append("torques: motor currents, to be multiplied by drive gains")
         columns["tau"] = columns["current"]
     driven = tuple(
@@ -89,10 +89,10 @@ def assign(
     stamped = "t" in names or any(column and column.role in ("time", "whole seconds") for column in known.values())
     taken = {name for some in columns.values() for name in some or ()}
     offered = sorted(table, key=lambda name: name in taken)  # what is missing is among those that no role took
-    _require(found, stamped, offered, arm, where)
-    steps = _steps(found["q"])
+    _require(roles, stamped, offered, arm, where)
+    steps = _steps(roles["q"])
     poses = bool((steps > POSE_STEP_SHARE).any())
-    t = np.arange(len(found["q"])) / rate if rate else _time(table, known, names.get("t"), steps, notes)
+    t = np.arange(len(roles["q"])) / rate if rate else _time(table, known, names.get("t"), steps, notes)
     if rate:
         notes.insert(0, f"times: {rate:g} rows a second")
     if t is None:
@@ -101,15 +101,15 @@ def assign(
                 f"{where}: no column of times; expected one named t or time [s], columns={{'t': [...]}}, or rate, the "
                 f"rows a second, got {_some(offered)}"
             )
-        t = np.arange(len(found["q"]), dtype=float)
+        t = np.arange(len(roles["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
-    q, qd, tau, warm = (found.get(role) for role in ("q", "qd", "tau", "temperature"))
+    q, qd, tau, warm = (roles.get(role) for role in ("q", "qd", "tau", "temperature"))
     return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven)  # type: ignore[arg-type]
 
 
 def _steps(q: NDArray) -> NDArray:
-    """What joints that move go from row to row on average, in parts of their range."""
+    """Return the average way of joints that move from row to row, in parts of their range."""
     total, count, low, high = np.zeros(q.shape[1]), 0, np.inf, -np.inf
     for k in range(0, len(q), CHUNK_ROWS):
         part = q[k : k + CHUNK_ROWS + 1]
@@ -127,19 +127,19 @@ def _check(
     names: Mapping[str, list[str]], table: Mapping[str, NDArray], arm: Arm, where: str
 ) -> Mapping[str, list[str]]:
     """The names of columns that were given."""
-    given = {role: [some] if isinstance(some, str) else list(some) for role, some in names.items()}
-    for role, some in given.items():
+    wanted = {role: [some] if isinstance(some, str) else list(some) for role, some in names.items()}
+    for role, some in wanted.items():
         if role not in ("t", *MEASURED):
             raise ArmdynError(f"read_log: expected columns of t, {', '.join(MEASURED)}, got {role!r}")
         count = 1 if role == "t" else arm.n
         if len(some) == 1 < count and some[0] not in table:
-            some = given[role] = _of_stem(some[0], table, arm) or some
+            some = wanted[role] = _of_stem(some[0], table, arm) or some
         missing = [name for name in some if name not in table]
         if missing:
             raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
         if len(some) != count:
             raise ReadError(f"{where}: expected {pluralize(count, 'column')} for {role}, got {', '.join(some)}")
-    return given
+    return wanted
 
 
 def _of_stem(stem: str, table: Mapping[str, NDArray], arm: Arm) -> list[str] | None:
@@ -183,9 +183,9 @@ def _some(names: Collection[str]) -> str:
     return f"{', '.join(list(names)[:12])}{' ...' if len(names) > 12 else ''}"
 
 
-def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str], arm: Arm, where: str) -> None:
+def _require(roles: Mapping[str, NDArray], stamped: bool, names: Collection[str], arm: Arm, where: str) -> None:
     """Raise where positions or torques are missing; all that is missing is said at once."""
-    missing = [role for role in CALLED if role not in found]
+    missing = [role for role in CALLED if role not in roles]
     if missing:
         kinds = " and ".join(CALLED[role] for role in missing)
         like = ", ".join(f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''}" for role in missing)
@@ -195,7 +195,7 @@ def _require(found: Mapping[str, NDArray], stamped: bool, names: Collection[str]
             f"columns={{{wanted}}}, got {_some(names)}"
         )
     for role, called in CALLED.items():
-        empty = np.flatnonzero(~np.isfinite(found[role]).any(axis=0))
+        empty = np.flatnonzero(~np.isfinite(roles[role]).any(axis=0))
         if len(empty) and (role == "q" or len(empty) == arm.n):  # joints may have no torque sensor
             raise ReadError(
                 f"{where}: {called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers"
@@ -218,12 +218,12 @@ def _together(columns: list[NDArray]) -> NDArray:
 def _time(
     table: Mapping[str, NDArray],
     known: Mapping[str, Column | None],
-    given: list[str] | None,
+    names: list[str] | None,
     moves: NDArray,
     notes: list[str],
 ) -> NDArray | None:
     """Stamps [s], or None where there are none; `moves` (see `_steps`) tell units of time that cannot be."""
-    stamps = given or _named_times("time", known)
+    stamps = names or _named_times("time", known)
     halves = _named_times("whole seconds", known) + _named_times("rest of seconds", known)
     if not stamps and len(halves) == 2:
         notes.insert(0, f"times: {halves[0]} and {halves[1]}")
@@ -250,8 +250,8 @@ def _time(
 
 def _named_times(role: str, known: Mapping[str, Column | None]) -> list[str]:
     """Columns of times, the best name first."""
-    found = [(column.rank, name) for name, column in known.items() if column and column.role == role]
-    return [name for _, name in sorted(found) if not known[name].joint]  # type: ignore[union-attr]
+    ranked = [(column.rank, name) for name, column in known.items() if column and column.role == role]
+    return [name for _, name in sorted(ranked) if not known[name].joint]  # type: ignore[union-attr]
 
 
 def _step(t: NDArray) -> float:
@@ -340,8 +340,8 @@ def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str)
     turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     angles = role in ("q", "qd") and turns.any()
     if any(units):
-        said = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}
-        if angles and angle is not None and said != {DEGREE if angle == "deg" else 1.0}:
+        factors = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}
+        if angles and angle is not None and factors != {DEGREE if angle == "deg" else 1.0}:
             raise ReadError(f"{where}: the name says {units[0]}, angle= says {angle}")
         kinds = ", ".join(dict.fromkeys(unit for unit in units if unit))
         return np.array([UNITS.get(unit, 1.0) for unit in units]), f", unit {kinds} by its name"

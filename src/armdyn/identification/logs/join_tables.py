@@ -28,8 +28,8 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
     if t is None:
         lengths = {path.name: len(next(iter(columns.values()), ())) for path, _, columns in several}
         if any(t is not None for _, t, _ in several) or len(set(lengths.values())) > 1:
-            told = ", ".join(f"{name} has {count} rows" for name, count in lengths.items())
-            raise ReadError(f"{path}: no column of times to join on, and {told}; log times in every file")
+            row_counts = ", ".join(f"{name} has {count} rows" for name, count in lengths.items())
+            raise ReadError(f"{path}: no column of times to join on, and {row_counts}; log times in every file")
         return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, for want of times"]
     keep = np.isfinite(t)
     for other, times, _ in several:
@@ -61,8 +61,8 @@ def _named(
     columns = {}
     for name, x in table.items():
         if name not in used:
-            own = understand(name, joints) is None and understand(f"{stem} {name}", joints) is not None
-            columns[f"{stem} {name}" if own else name] = np.asarray(x, float)
+            prefixed = understand(name, joints) is None and understand(f"{stem} {name}", joints) is not None
+            columns[f"{stem} {name}" if prefixed else name] = np.asarray(x, float)
     return t, columns
 
 
@@ -72,20 +72,22 @@ def _has(columns: Mapping[str, NDArray], role: str, joints: tuple[str, ...]) -> 
 
 def _at(times: NDArray, t: NDArray, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
     """Columns at other times, linearly; missing values are passed over."""
-    found = {}
+    resampled = {}
     for name, x in columns.items():
         known = np.isfinite(t) & np.isfinite(x)
         order = np.argsort(t[known], kind="stable")
-        found[name] = np.interp(times, t[known][order], x[known][order]) if known.any() else np.full(len(times), np.nan)
-    return found
+        resampled[name] = (
+            np.interp(times, t[known][order], x[known][order]) if known.any() else np.full(len(times), np.nan)
+        )
+    return resampled
 
 
 def _merged(several: list[tuple[Path, dict[str, NDArray]]]) -> dict[str, NDArray]:
     merged: dict[str, NDArray] = {}
     for path, columns in several:
         for name, x in columns.items():
-            own = f"{path.stem} {name}" if name in merged else name
-            if own in merged:
+            unique = f"{path.stem} {name}" if name in merged else name
+            if unique in merged:
                 raise ReadError(f"{path}: column '{name}' stands in several of the files; name it otherwise in one")
-            merged[own] = x
+            merged[unique] = x
     return merged

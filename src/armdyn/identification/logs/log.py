@@ -50,7 +50,7 @@ class Record:
 
     @property
     def duration(self) -> float:
-        """From first to last sample [s]."""
+        """Time from first to last sample [s]."""
         return float(self.t[-1] - self.t[0])
 
     @cached_property
@@ -169,7 +169,7 @@ class Log(Named, Record):
 
     @property
     def extent(self) -> str:
-        """How much it holds, in words."""
+        """Description of its size."""
         if self.still:
             return f"{pluralize(len(self), 'pose')} of {pluralize(self.n, 'joint')}"
         return f"{len(self)} samples of {self.n} joints, {self.duration:.1f} s at {1 / self.dt:.0f} Hz"
@@ -214,7 +214,7 @@ class Log(Named, Record):
         return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST_SAMPLES]
 
     def fresh(self, part: slice) -> Fresh:
-        """Which samples of a run are new readings."""
+        """Return which samples of a run are new readings."""
         q, tau = self.q[part], self.tau[part]
         fresh = _fresh(self.t[part], q)
         return Fresh(fresh, fresh | np.r_[True, (tau[1:] != tau[:-1])[:, self.measured].any(axis=1)])

@@ -59,18 +59,18 @@ class _Thrift:
         self.depth += 1
         if self.depth > DEEPEST or kind not in (LIST, SET, MAP, STRUCT):
             raise ValueError
-        found = self._struct() if kind == STRUCT else self._map() if kind == MAP else self._list()
+        result = self._struct() if kind == STRUCT else self._map() if kind == MAP else self._list()
         self.depth -= 1
-        return found
+        return result
 
     def _struct(self) -> dict[int, Any]:
-        found: dict[int, Any] = {}
+        members: dict[int, Any] = {}
         number = 0
         while head := self._byte():
             kind, step = head & 15, head >> 4
             number = number + step if step else self.value(SHORT)
-            found[number] = kind == TRUE if kind in (TRUE, FALSE) else self.value(kind)
-        return found
+            members[number] = kind == TRUE if kind in (TRUE, FALSE) else self.value(kind)
+        return members
 
     def _list(self) -> list[Any]:
         head = self._byte()

@@ -60,9 +60,9 @@ def reading_bag(path: Path) -> Iterator[None]:
     except ReadError as error:
         raise ReadError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
     except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
-        told = " ".join(str(error).split())
+        cause = " ".join(str(error).split())
         raise ReadError(
-            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {told}); if the recording was cut off, "
+            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {cause}); if the recording was cut off, "
             "'mcap recover' or 'sqlite3 .recover' may save the rest"
         ) from None
 
@@ -71,10 +71,10 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     """Arrival, stamp and values of all messages that hold the arm's joints, and notes."""
     rows: dict[tuple[str, tuple[str, ...]], list[list[float]]] = {}
     offered: dict[tuple[str, ...], list[tuple[str, ...]]] = {}
-    seen: dict[str, tuple[str, ...]] = {}
+    topics: dict[str, tuple[str, ...]] = {}
     for where, _, arrival, message in messages_of(path, (KIND,), topic):
         present = tuple(message.name)
-        seen.setdefault(where, present)
+        topics.setdefault(where, present)
         if present not in offered:
             offered[present] = _own_names(present, joints)
         for names in offered[present]:
@@ -82,26 +82,28 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     best = max((_alike(names, joints) for _, names in rows), default=0)
     chosen = [source for source in rows if _alike(source[1], joints) == best]
     if not chosen:
-        held = "; ".join(f"{where}: {', '.join(present) or 'no names'}" for where, present in seen.items())
+        held = "; ".join(f"{where}: {', '.join(present) or 'no names'}" for where, present in topics.items())
         raise ReadError(f"{path}: no JointState message with joints {', '.join(joints)}; there are {held or 'none'}")
     if len(chosen) > 1:
-        told = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
+        choices = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
         raise ReadError(
-            f"{path}: several arms or topics of {KIND}: {told}; choose a topic with topic=, or name the "
+            f"{path}: several arms or topics of {KIND}: {choices}; choose a topic with topic=, or name the "
             "arm's joints as one of them does"
         )
     return np.array(rows[chosen[0]]), _name_notes(*chosen[0], joints)
 
 
 def _own_names(present: tuple[str, ...], joints: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """What a message may call the arm's joints: their own names, each with a prefix, or, where none is alike, any."""
+    """Return the names that a message may have for the arm's joints: their own names, each with a prefix, or, where
+    none is alike, any.
+    """
     if set(joints) <= set(present):
         return [joints]
     prefixes = dict.fromkeys(name.removesuffix(joints[0]) for name in present if name.endswith(joints[0]))
-    found = [tuple(prefix + joint for joint in joints) for prefix in prefixes]
-    found = [names for names in found if set(names) <= set(present)]
+    candidates = [tuple(prefix + joint for joint in joints) for prefix in prefixes]
+    candidates = [names for names in candidates if set(names) <= set(present)]
     alike = any(name.endswith(joint) for name in present for joint in joints)
-    return found or ([present] if len(present) == len(joints) and not alike else [])
+    return candidates or ([present] if len(present) == len(joints) and not alike else [])
 
 
 def _alike(names: tuple[str, ...], joints: tuple[str, ...]) -> int:
@@ -110,7 +112,7 @@ def _alike(names: tuple[str, ...], joints: tuple[str, ...]) -> int:
 
 
 def _name_notes(topic: str, names: tuple[str, ...], joints: tuple[str, ...]) -> list[str]:
-    """What to know of names that are not the arm's."""
+    """Return notes on names that are not the arm's."""
     alike = _alike(names, joints)
     if alike == 2:
         return [f"joints of {topic}: {names[0]} .. {names[-1]}"]

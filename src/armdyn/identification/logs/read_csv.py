@@ -199,7 +199,7 @@ def _cell(text: str, path: Path, line: int, used: bool) -> float:
 
 
 def _seconds(text: str, path: Path, line: int) -> float:
-    """Of a date and time, since 1970."""
+    """Return the seconds of a date and time, since 1970."""
     plain = re.sub(r"(Z|[+-]\d\d:?\d\d)$", "", text).replace(" ", "T")
     try:
         return float(np.datetime64(plain, "us").astype(float)) * 1e-6

@@ -98,31 +98,31 @@ def read_log(
         raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _tables(paths, arm, topic, wanted)
-    found = assign(table, arm, where, columns, angle, rate)
-    fewest = FEWEST_POSES if found.still else FEWEST_SAMPLES
-    if len(found.t) < fewest:
-        raise ReadError(f"{where}: expected at least {fewest} samples, got {len(found.t)}")
-    measured = np.isfinite(found.tau).any(axis=0)
-    fixed = repair(found.t, (found.q, found.tau if measured.all() else found.tau[:, measured]), where)
+    assigned = assign(table, arm, where, columns, angle, rate)
+    fewest = FEWEST_POSES if assigned.still else FEWEST_SAMPLES
+    if len(assigned.t) < fewest:
+        raise ReadError(f"{where}: expected at least {fewest} samples, got {len(assigned.t)}")
+    measured = np.isfinite(assigned.tau).any(axis=0)
+    fixed = repair(assigned.t, (assigned.q, assigned.tau if measured.all() else assigned.tau[:, measured]), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
-    q, tau, qd = found.q[k], found.tau[k], None if found.qd is None else found.qd[k]
+    q, tau, qd = assigned.q[k], assigned.tau[k], None if assigned.qd is None else assigned.qd[k]
     if qd is not None and (why := _unusable(qd)):
         qd = None
-        found.notes.append(f"velocities are {why}: not used")
+        assigned.notes.append(f"velocities are {why}: not used")
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
-    if angle is None and not found.named:
+    if angle is None and not assigned.named:
         _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
     silent = [f"joint {j + 1} '{arm.coordinate_names[j]}'" for j in np.flatnonzero(np.isnan(tau).all(axis=0))]
-    notes = (*found.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
-    warmth = _warmth(found.temperature, k, reference_temperature)
-    currents = found.currents if drive_gain is None else ()
+    notes = (*assigned.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
+    warmth = _warmth(assigned.temperature, k, reference_temperature)
+    currents = assigned.currents if drive_gain is None else ()
     how = LogFormat(
         _names(columns), angle, _numbers(gear_ratio), _numbers(drive_gain), _numbers(offset), rate, topic,
-        tuple(paths[1:]), found.named,
+        tuple(paths[1:]), assigned.named,
     )  # fmt: skip
-    return Log(fixed.t, q, tau, qd, paths[0].name, notes, warmth, found.still, paths[0], how, currents)
+    return Log(fixed.t, q, tau, qd, paths[0].name, notes, warmth, assigned.still, paths[0], how, currents)
 
 
 def _unusable(qd: NDArray) -> str:
@@ -188,8 +188,8 @@ def _joint_side(
     return turned[0], turned[1], torques  # type: ignore[return-value]
 
 
-def _coupling(arm: Arm, given: ArrayLike | None) -> NDArray:
-    C = arm.coupling if given is None else np.asarray(given, float)
+def _coupling(arm: Arm, coupling: ArrayLike | None) -> NDArray:
+    C = arm.coupling if coupling is None else np.asarray(coupling, float)
     C = np.eye(arm.n) if C is None else C
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all() or np.linalg.matrix_rank(C) < arm.n:
         raise ShapeError(f"read_log: expected an invertible coupling of shape ({arm.n}, {arm.n}), got shape {C.shape}")

@@ -135,7 +135,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
         import h5py
     except ImportError:
         raise MissingExtraError(f"{path}: files of MATLAB 7.3 need h5py (or save with '-v7')", "logs") from None
-    found: list[tuple[str, NDArray]] = []
+    datasets: list[tuple[str, NDArray]] = []
     packed, whole = 0, 0
 
     def take(name: str, x: Any) -> None:
@@ -144,7 +144,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
             nonlocal packed, whole
             packed, whole = packed + x.id.get_storage_size(), whole + x.nbytes
             reject_bomb(path, min(packed, path.stat().st_size), whole)
-            found.append((name.replace("/", "."), np.asarray(x)))
+            datasets.append((name.replace("/", "."), np.asarray(x)))
 
     try:
         with h5py.File(path, "r") as file:
@@ -153,20 +153,20 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
         raise
     except Exception as error:  # h5py raises OSError, RuntimeError, KeyError for damaged files
         raise ReadError(f"{path}: cannot be read as a MATLAB 7.3 file ({error})") from None
-    return found
+    return datasets
 
 
 def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], path: Path) -> Table:
     """Arrays by the last part of their names that tells something; two different ones of a name are rejected."""
-    found: Table = {}
+    table: Table = {}
     full_names: dict[str, str] = {}
     for full, x in leaves:
-        told = [word for word in full.split(".") if word.lower() not in VALUES]
-        name = told[-1] if told else full
-        if name in found and not np.array_equal(found[name], x):
+        words = [word for word in full.split(".") if word.lower() not in VALUES]
+        name = words[-1] if words else full
+        if name in table and not np.array_equal(table[name], x):
             raise ReadError(f"{path}: {full_names[name]} and {full} are both named {name}; save one run per file")
-        found[name], full_names[name] = x, full
-    return found
+        table[name], full_names[name] = x, full
+    return table
 
 
 def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
@@ -182,12 +182,12 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
         reject_many(path, len(schema.names), "columns")
         texts = [field.name for field in schema if str(field.type) in TEXTS]  # say nothing, and may be of any length
         table = parquet.read_table(path, columns=[name for name in schema.names if name not in texts])
-        found = {name: _numbers(table[name], name, path) for name in table.column_names}
+        columns = {name: _numbers(table[name], name, path) for name in table.column_names}
     except ReadError:
         raise
     except Exception as error:  # pyarrow's errors derive from several
         raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
-    return _expand(found | dict.fromkeys(texts, np.empty(0)), joints, path)
+    return _expand(columns | dict.fromkeys(texts, np.empty(0)), joints, path)
 
 
 def _numbers(column: Any, name: str, path: Path) -> NDArray:

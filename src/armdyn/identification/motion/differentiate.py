@@ -25,7 +25,7 @@ CUTOFF_RATIO = 1.28  # of cutoffs that are tried, unless there would be too many
 CLEAR_SHARE = 0.05  # of the squared error on left-out positions by which a method must beat Butterworth's
 
 
-class Motion(NamedTuple):
+class SmoothedMotion(NamedTuple):
     """Smoothed positions and their derivatives."""
 
     q: NDArray  # (N, n)
@@ -36,7 +36,7 @@ class Motion(NamedTuple):
 
 
 class Smoother(NamedTuple):
-    """How positions are smoothed."""
+    """Method and bandwidth of smoothing."""
 
     method: str
     cutoff: float  # [Hz]
@@ -45,7 +45,7 @@ class Smoother(NamedTuple):
 
 def differentiate(
     q: ArrayLike, dt: float, *, method: str = AUTO, cutoff: float | None = None, lowest: float = 0.0
-) -> Motion:
+) -> SmoothedMotion:
     """Smoothed positions, velocities and accelerations, without delay.
 
     Parameters
@@ -86,19 +86,19 @@ def differentiate(
 def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> NDArray:
     """Positions (N, n) that are finite, at least `fewest`, and a time > 0 between them."""
     try:
-        found = np.asarray(q, float)
+        positions = np.asarray(q, float)
     except (TypeError, ValueError):
         raise ShapeError(f"{where}: expected positions of shape (N, n), got {quote(q)}") from None
-    if found.ndim != 2 or len(found) < fewest:
-        raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {found.shape}")
-    if not np.isfinite(found).all():
+    if positions.ndim != 2 or len(positions) < fewest:
+        raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {positions.shape}")
+    if not np.isfinite(positions).all():
         raise ShapeError(f"{where}: positions have values that are not finite numbers")
     if not 0 < dt < np.inf:
         raise ShapeError(f"{where}: expected a time between samples > 0 s, got {dt}")
-    return found
+    return positions
 
 
-def _smooth(q: NDArray, dt: float, method: str, cutoff: float) -> Motion:
+def _smooth(q: NDArray, dt: float, method: str, cutoff: float) -> SmoothedMotion:
     from armdyn.identification.motion.kalman import smooth, two_stage
 
     ways = {
@@ -116,12 +116,12 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
-    samples, found = _middle_samples(q, MOST_JUDGED), []
+    samples, chosen = _middle_samples(q, MOST_JUDGED), []
     for method in METHODS:
         start = CLEAR_SHARE if method == METHODS[0] else 0.0
         tried = [Smoother(method, cutoff, _score(samples, dt, method, cutoff) - start) for cutoff in near]
-        found.append(min(tried, key=lambda s: s.score))
-    return found
+        chosen.append(min(tried, key=lambda s: s.score))
+    return chosen
 
 
 def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHODS[0], highest: float = np.inf) -> float:
@@ -186,7 +186,7 @@ def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:
 
 @lru_cache(maxsize=64)
 def _sections(corner: float) -> tuple[NDArray, NDArray]:
-    """Of the low-pass: second-order sections, and their steady states (sections, 1, 2) for a constant 1."""
+    """Return the low-pass as second-order sections, and their steady states (sections, 1, 2) for a constant 1."""
     from scipy.signal import butter, sosfilt_zi
 
     sections = butter(FILTER_ORDER, corner, output="sos")
@@ -209,24 +209,24 @@ def impulse(dt: float, cutoff: float) -> NDArray:
 
 @lru_cache(maxsize=256)
 def _centre_tap(dt: float, method: str, cutoff: float) -> float:
-    """What a smoother makes of a unit impulse, where it is."""
+    """Return a smoother's response to a unit impulse, where it is."""
     half = max(20, int(np.ceil(4.0 / (cutoff * dt))))
     unit = np.zeros((2 * half + 1, 1))
     unit[half] = 1.0
     return float(_smooth(unit, dt, method, cutoff).q[half, 0])
 
 
-def _butterworth(q: NDArray, dt: float, cutoff: float) -> Motion:
+def _butterworth(q: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     smooth = lowpass(q, dt, cutoff)
     qd = np.gradient(smooth, dt, axis=0)
     # The second difference of neighbours, not of every other sample: half the bandwidth is not lost.
     qdd = np.empty_like(smooth)
     qdd[1:-1] = (smooth[2:] - 2 * smooth[1:-1] + smooth[:-2]) / dt**2
     qdd[0], qdd[-1] = qdd[1], qdd[-2]
-    return Motion(smooth, qd, qdd, cutoff)
+    return SmoothedMotion(smooth, qd, qdd, cutoff)
 
 
-def _savgol(q: NDArray, dt: float, cutoff: float) -> Motion:
+def _savgol(q: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     """Local cubics: a window of W samples halves positions at 1.28 / (W dt), within 1 % from 11 samples on."""
     from scipy.signal import savgol_filter
 
@@ -234,10 +234,10 @@ def _savgol(q: NDArray, dt: float, cutoff: float) -> Motion:
     # Fewer than seven samples are hardly more than a cubic has numbers.
     window = int(np.clip(2 * round((1.28 / (cutoff * dt) - 1) / 2) + 1, 7, longest))
     parts = [savgol_filter(q, window, 3, deriv=d, delta=dt, axis=0) for d in range(3)]
-    return Motion(parts[0], parts[1], parts[2], cutoff, "savgol")
+    return SmoothedMotion(parts[0], parts[1], parts[2], cutoff, "savgol")
 
 
-def _spline(q: NDArray, dt: float, cutoff: float) -> Motion:
+def _spline(q: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     """Natural cubic smoothing splines: the least sum of (q - f)² + weight * integral of f''²; gain 1 / (1 + (f/fc)^4).
 
     Reinsch 1967: with second differences Q' of samples and the Gram matrix R of hat functions,
@@ -254,4 +254,4 @@ def _spline(q: NDArray, dt: float, cutoff: float) -> Motion:
     qd = np.empty_like(q)
     qd[:-1] = np.diff(smooth, axis=0) / dt - dt / 6 * (2 * qdd[:-1] + qdd[1:])
     qd[-1] = qd[-2] + dt / 2 * (qdd[-2] + qdd[-1])
-    return Motion(smooth, qd, qdd, cutoff, "spline")
+    return SmoothedMotion(smooth, qd, qdd, cutoff, "spline")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.identification.motion.differentiate import Motion, require_positions
+from armdyn.identification.motion.differentiate import SmoothedMotion, require_positions
 
 C = np.array([[1.0, 0.0, 0.0]])
 
@@ -48,7 +48,7 @@ class TripleIntegrator(NamedTuple):
 
 
 def first_fall(response: Callable[[NDArray], NDArray], dt: float) -> NDArray:
-    """Where position and its derivatives (..., 3) first fall 3 dB below the true ones [Hz]; Nyquist if never."""
+    """Return where position and its derivatives (..., 3) first fall 3 dB below the true ones [Hz]; Nyquist if never."""
     f = np.geomspace(1e-6, 0.5, 20_001) / dt
     gain = np.abs(response(f) / (2j * np.pi * f[:, None]) ** np.arange(3))
     below = gain < np.sqrt(0.5)
@@ -72,7 +72,7 @@ def white_jerk(dt: float) -> NDArray:
 
 
 def known_jerk(dt: float) -> NDArray:
-    """What a jerk of one over a sample adds, (4.3)."""
+    """Return what a jerk of one over a sample adds, (4.3)."""
     return np.array([dt**3 / 6, dt**2 / 2, dt])
 
 
@@ -131,7 +131,7 @@ def _recursion(F: NDArray, drive: NDArray) -> NDArray:
     return np.moveaxis(np.tensordot(vectors, modes, 1).real, 0, -1)
 
 
-def smooth(q: NDArray, dt: float, cutoff: float) -> Motion:
+def smooth(q: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     """The fixed-interval (Rauch-Tung-Striebel) smoother in its steady state.
 
     Its gain from position to position is 1 / (1 + (f/f0)^6); jerk and noise matter by their ratio alone,
@@ -146,8 +146,8 @@ def smooth(q: NDArray, dt: float, cutoff: float) -> Motion:
     # x(k|N) = (1 - J A) x(k|k) + J x(k+1|N)
     drive = filtered @ (np.eye(3) - back @ steady.A).T
     drive[-1] = filtered[-1]
-    found = _recursion(back, drive[::-1])[::-1][pad : len(q) - pad]
-    return Motion(found[..., 0], found[..., 1], found[..., 2], cutoff, "kalman")
+    states = _recursion(back, drive[::-1])[::-1][pad : len(q) - pad]
+    return SmoothedMotion(states[..., 0], states[..., 1], states[..., 2], cutoff, "kalman")
 
 
 class TwoStage(NamedTuple):
@@ -180,8 +180,8 @@ class TwoStage(NamedTuple):
         return first_fall(self.response, self.first.A[0, 1])
 
 
-def two_stage(q: NDArray, dt: float, cutoff: float) -> Motion:
+def two_stage(q: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     """Kapadia's causal recipe with both filters at one cutoff [Hz]; it lags."""
     stage = triple_integrator(dt, (2 * np.pi * cutoff) ** 6 * dt, 1.0)
-    found = TwoStage(stage, stage).run(q)
-    return Motion(found[..., 0], found[..., 1], found[..., 2], cutoff, "two-stage")
+    states = TwoStage(stage, stage).run(q)
+    return SmoothedMotion(states[..., 0], states[..., 1], states[..., 2], cutoff, "two-stage")

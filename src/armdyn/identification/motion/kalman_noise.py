@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynError
-from armdyn.identification.motion.differentiate import Motion, require_positions
+from armdyn.identification.motion.differentiate import SmoothedMotion, require_positions
 from armdyn.identification.motion.kalman import (
     filter_forward,
     known_jerk,
@@ -31,7 +31,7 @@ MOST_JUDGED = 20_000  # samples by which noise is judged
 
 
 class NoiseLevels(NamedTuple):
-    """What the filter is told about each joint."""
+    """Noise levels of each joint that the filter takes."""
 
     resolution: NDArray  # (n,) step of the encoder [rad or m]; 0 where positions lie on no grid
     noise: NDArray  # (n,) standard deviation of a measured position
@@ -133,7 +133,7 @@ def filter_varying(
 
 def smooth_varying(
     q: ArrayLike, dt: float, jerk: ArrayLike, noise: ArrayLike, u: ArrayLike | None = None
-) -> tuple[Motion, NDArray]:
+) -> tuple[SmoothedMotion, NDArray]:
     """The fixed-interval smoother (Rauch, Tung, Striebel 1965) of `filter_varying`, and covariances (N, n, 3, 3)."""
     x, P, ahead = _forward(q, dt, jerk, noise, u)
     A, scale = transition(1.0), np.array([1.0, dt, dt**2])
@@ -144,7 +144,7 @@ def smooth_varying(
         x[k] += (J @ (x[k + 1] - mean)[..., None])[..., 0]
         P[k] += J @ (P[k + 1] - S) @ J.swapaxes(-1, -2)
     x, P = x / scale, P / np.outer(scale, scale)
-    return Motion(x[..., 0], x[..., 1], x[..., 2], np.nan, "kalman"), P
+    return SmoothedMotion(x[..., 0], x[..., 1], x[..., 2], np.nan, "kalman"), P
 
 
 def _forward(
@@ -159,13 +159,13 @@ def _forward(
     x[:, 0] = q[0]
     # At first nothing is known of velocity, nor of acceleration beyond what jerk makes of it in many samples.
     P = R[:, None, None] * np.diag([1.0, 1 / dt**2, 1 / dt**4])
-    found, covariances, ahead = np.empty((*q.shape, 3)), np.empty((*q.shape, 3, 3)), []
+    states, covariances, ahead = np.empty((*q.shape, 3)), np.empty((*q.shape, 3, 3)), []
     for k, measured in enumerate(q):
         K = P[:, :, 0] / (P[:, :1, 0] + R[:, None])
         x = x + (measured - x[:, 0])[:, None] * K
         P = P - K[:, :, None] * P[:, :1, :]
-        found[k], covariances[k] = x, P
+        states[k], covariances[k] = x, P
         x = x @ A.T + known[k][:, None] * drive
         P = A @ P @ A.T + jerk[k][:, None, None] * unit
         ahead.append((x, P))
-    return found, covariances, ahead
+    return states, covariances, ahead

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.logs.log import Log, Stretch, interpolate
-from armdyn.identification.motion.differentiate import Motion, best_cutoff, differentiate, lowpass
+from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, lowpass
 from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
@@ -26,7 +26,7 @@ DIRECTION_WIDTH = 0.005  # rad/s or m/s: speed within which smoothed velocities 
 
 
 class Filters(NamedTuple):
-    """How the data were smoothed."""
+    """Settings of the smoothing."""
 
     band: float  # corner of the low-pass on both sides of the equations [Hz]
     cutoff: float | None  # corner of the low-pass on positions [Hz]; None: by cross-validation
@@ -88,14 +88,14 @@ def all_tracks(logs: Iterable[Log], filters: Filters) -> Iterator[Track]:
 
 def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
     """Pieces of logs, by the log's number: all, or where that is more than is fitted to the same share of each."""
-    found = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE_SAMPLES)]
-    share = -(-sum(_seconds(log, part) for _, log, part in found) // (MOST_SAMPLES * GRID_SECONDS))
+    parts = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE_SAMPLES)]
+    share = -(-sum(_seconds(log, part) for _, log, part in parts) // (MOST_SAMPLES * GRID_SECONDS))
     if share <= 1:
-        return found
+        return parts
     some = [(number, log, slice(part.start, part.start + int((part.stop - part.start) / share)))
-            for number, log, part in found]  # fmt: skip
+            for number, log, part in parts]  # fmt: skip
     long = [piece for piece in some if _seconds(*piece[1:]) >= WINDOW_SECONDS]
-    return long or found[:: int(share)]
+    return long or parts[:: int(share)]
 
 
 def _seconds(log: Log, part: slice) -> float:
@@ -123,7 +123,7 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     return Track(number, t, step * thin, q, qd, qdd, tau, warmth, noise / np.sqrt(thin))
 
 
-def _by_velocity(motion: Motion, qd: NDArray, dt: float, cutoff: float) -> Motion:
+def _by_velocity(motion: SmoothedMotion, qd: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
     """The motion with measured velocities."""
     smooth = lowpass(qd, dt, cutoff)
     return motion._replace(qd=smooth, qdd=lowpass(np.gradient(smooth, dt, axis=0), dt, cutoff))
@@ -178,11 +178,11 @@ def choose_band(stretches: Iterable[Stretch]) -> float:
         power = power[f <= 20.0]
         share = np.cumsum(power) / max(power.sum(), 1e-300)
         corners.append((len(qd), f[min(int(np.searchsorted(share, 0.99)), len(power) - 1)]))
-    weights, found = np.array(corners).T
-    return float(np.clip(10 * np.average(found, weights=weights), 5.0, 20.0))
+    weights, corner_frequencies = np.array(corners).T
+    return float(np.clip(10 * np.average(corner_frequencies, weights=weights), 5.0, 20.0))
 
 
-def smooth_stretch(s: Stretch, filters: Filters) -> Motion:
+def smooth_stretch(s: Stretch, filters: Filters) -> SmoothedMotion:
     """The motion of a stretch at its own rate, with a corner by cross-validation where none is given."""
     cutoff = choose_cutoff(s, filters) if filters.cutoff is None else filters.cutoff
     return differentiate(s.q, s.dt, method=filters.method, cutoff=cutoff)

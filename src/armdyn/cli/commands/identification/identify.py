@@ -238,7 +238,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "as_described": fit.rel_error_source,
         "validation": None if fit.other is None else fit.other.rel_error,
         "rel_error_joints": fit.rel_error_joints,
-        "residuals": {"logs": _comparison(fit.own), "validation": _comparison(fit.other)},
+        "residuals": {"logs": _comparison(fit.training), "validation": _comparison(fit.other)},
         "theta": fit.theta,
         "base": {
             **attributes(fit.base, "names theta std intervals"),
