@@ -51,9 +51,7 @@ def annotation_of(function: Callable[..., Any], name: str) -> Any:
 
 
 def data_of(annotation: Any) -> DataShape | None:
-    """Return the declaration of an annotation: `Annotated[Any, "n"]` or `Annotated[Any, DataShape("n", "...")]`, also `... |
-    None`.
-    """
+    """Return the declaration of an annotation: a text, or a `DataShape`, inside `Annotated`, also with `| None`."""
     for note in getattr(annotation, "__metadata__", ()):
         if isinstance(note, DataShape):
             return note
