@@ -54,6 +54,8 @@ from armdyn.model.arm import Arm
 
 FLAT = 1e-6  # share of the held-out error that is no difference
 
+Checks = tuple[DataCheck, ...]
+
 
 def identify(
     arm: Arm,
@@ -275,26 +277,21 @@ def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], for
 
 
 def _fit(
-    logs: list[Log],
-    choice: Choice,
-    constrained: ConstrainedEstimate,
-    alone: PlainFit,
-    checks: tuple[DataCheck, ...],
-    others: list[Log],
+    logs: list[Log], choice: Choice, lifted: ConstrainedEstimate, ols: PlainFit, checks: Checks, others: list[Log]
 ) -> Fit:
     """Build the result, compared with the logs."""
     filters, tracks = choice.rows.filters, choice.rows.tracks
-    arm, notes = choice.base.source, (*constrained.arm.notes, *_silent_notes(choice.base.source, choice))
-    fitted = replace(constrained.arm, preprocessing=filters.preprocessing, notes=notes)
+    arm, notes = choice.base.source, (*lifted.arm.notes, *_silent_notes(choice.base.source, choice))
+    fitted = replace(lifted.arm, preprocessing=filters.preprocessing, notes=notes)
     if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
         tracks = tracks_of(logs, filters)
-    sure = uncertainty(choice, constrained)
+    sure = uncertainty(choice, lifted)
     std = None if sure is None else sure.std
 
-    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, constrained.share)
+    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, lifted.share)
 
     def torques(track: Track) -> list[NDArray]:
-        consistent, free = arm_torque(fitted, track, filters), constrained.free.torque(track)
+        consistent, free = arm_torque(fitted, track, filters), lifted.free.torque(track)
         return [consistent, free, share * free + (1 - share) * consistent]
 
     training, free, best = compare_models(fitted, tracks, filters, torques, std)
@@ -302,29 +299,29 @@ def _fit(
     return Fit(
         arm=fitted,
         source=arm,
-        friction=friction_values(fitted, alone.estimate),
-        base=alone.estimate,
+        friction=friction_values(fitted, ols.estimate),
+        base=ols.estimate,
         filters=filters,
         rel_error_free=free.rel_error,
         rel_error_best=best.rel_error,
         held_out=choice.held_out,
-        held_out_possible=constrained.held_out,
-        held_out_joints=constrained.held_out_joints,
-        held_out_logs=constrained.held_out_logs,
+        held_out_possible=lifted.held_out,
+        held_out_joints=lifted.held_out_joints,
+        held_out_logs=lifted.held_out_logs,
         strength=choice.strength,
         centre=choice.centre,
         scan=choice.scan,
         tried=choice.tried,
-        price=constrained.price,
-        condition=alone.sure.condition,
-        condition_scaled=alone.sure.condition_scaled,
-        bound=alone.bound,
-        gap=constrained.minimum.gap,
-        boundary=tuple(arm.link_names[i] for i in constrained.minimum.boundary),
+        price=lifted.price,
+        condition=ols.sure.condition,
+        condition_scaled=ols.sure.condition_scaled,
+        bound=ols.bound,
+        gap=lifted.minimum.gap,
+        boundary=tuple(arm.link_names[i] for i in lifted.minimum.boundary),
         structure=choice.structure,
-        effective=alone.sure.effective,
-        undetermined=alone.undetermined,
-        determined=constrained.determined,
+        effective=ols.sure.effective,
+        undetermined=ols.undetermined,
+        determined=lifted.determined,
         notes=(
             *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
             *_choice_notes(arm, choice),
@@ -333,8 +330,8 @@ def _fit(
         training=training,
         other=compare(fitted, others, filters, std) if others else None,
         described=described,
-        free=constrained.free,
-        share=constrained.share,
+        free=lifted.free,
+        share=lifted.share,
         tracks=tracks,
         uncertainty=sure,
     )
