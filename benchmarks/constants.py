@@ -146,23 +146,30 @@ def tasks(seeds: int) -> list[str]:
 
 def lines(names: list[str], rows: dict[str, dict[str, Any]], only: str) -> list[str]:
     """The table."""
-    real = np.array([not name.startswith("zoo-") for name in names])
     head = f"| number | value | what it decides | real arms: x {FACTORS[0]:g}, as is, x {FACTORS[1]:g} |"
     out = [f"{head} synthetic arms | chosen without one robot |", "|---|---|---|---|---|---|"]
     for key, constant in _numbers().items():
-        if not key.startswith(only) or not all(f"{name}|{key}" in rows for name in names):
+        if not key.startswith(only):
             continue
-        table = np.array([[rows[f"{name}|{key}"]["0.5"], rows[f"{name}|"]["1"], rows[f"{name}|{key}"]["2"]]
-                          for name in names])  # fmt: skip
-        logs = np.log(np.maximum(table, LEAST))
-        scores = [" / ".join(f"{mean(np.exp(c)):.3f}" for c in logs[some].T) if some.any() else "-"
-                  for some in (real, ~real)]  # fmt: skip
-        chosen = [int(np.argmin(_without(logs, real, k)[[1, 0, 2]])) for k in range(len(names))]
-        words = ("as is", f"x {FACTORS[0]:g}", f"x {FACTORS[1]:g}")
-        told = ", ".join(f"{word} {chosen.count(k)}" for k, word in enumerate(words) if k in chosen)
-        value = str(constant.value).replace("|", "/")
-        out.append(f"| `{key}` | {value} | {constant.meaning} | {scores[0]} | {scores[1]} | {told} |")
+        value = " ".join(str(constant.value).replace("|", "/").split())
+        done = [name for name in names if {f"{name}|{key}", f"{name}|"} <= set(rows)]
+        figures = _figures(done, key, rows) if len(done) > 2 else ["not measured", "not measured", ""]
+        out.append(f"| `{key}` | {value} | {constant.meaning} | {' | '.join(figures)} |")
     return out
+
+
+def _figures(names: list[str], key: str, rows: dict[str, dict[str, Any]]) -> list[str]:
+    """Scores of real and of synthetic arms with their number, and the values chosen without one robot."""
+    real = np.array([not name.startswith("zoo-") for name in names])
+    table = [[rows[f"{name}|{key}"]["0.5"], rows[f"{name}|"]["1"], rows[f"{name}|{key}"]["2"]] for name in names]
+    logs = np.log(np.maximum(table, LEAST))
+    scores = [
+        " / ".join(f"{mean(np.exp(c)):.3f}" for c in logs[some].T) + f" ({some.sum()})" if some.any() else "-"
+        for some in (real, ~real)
+    ]
+    chosen = [int(np.argmin(_without(logs, real, k)[[1, 0, 2]])) for k in range(len(names))]
+    words = ("as is", f"x {FACTORS[0]:g}", f"x {FACTORS[1]:g}")
+    return [*scores, ", ".join(f"{word} {chosen.count(k)}" for k, word in enumerate(words) if k in chosen)]
 
 
 def _without(logs: np.ndarray, real: np.ndarray, robot: int) -> np.ndarray:
@@ -177,7 +184,8 @@ def page(table: list[str], names: list[str]) -> str:
         "# Numbers of identification", "",
         "Written by `python benchmarks/constants.py --page docs/development/constants.md`. Every number is halved and",
         f"doubled, one at a time; errors are those of `fit.predict` over plain least squares' on {len(names)} tasks:",
-        f"{', '.join(names)}. The last column says which value is chosen on all robots but one, how often.", "",
+        f"{', '.join(names)}. In brackets is how many of them were measured; the last column says which",
+        "value is chosen on all of these but one, how often.", "",
         *table, "",
     ])  # fmt: skip
 
