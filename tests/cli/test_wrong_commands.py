@@ -24,7 +24,7 @@ WRONG = [
     (
         "convert forked.urdf out.xml",
         1,
-        "writing MJCF is for serial chains, and arm 'f' is a tree of 2 joints; load one chain of it with --tip",
+        "link 'a' cannot be written as MJCF: unknown parameters",
     ),
     ("info panda --tip hand", 1, "library arm 'panda' is one chain; --base and --tip are for files"),
     ("info arm.urdf --tip nowhere", 1, "there is no link 'nowhere'; links: "),

@@ -156,3 +156,13 @@ def test_logs_name_coordinates(tmp_path):
     np.savetxt(path, np.column_stack(columns), delimiter=",", header=",".join(names), comments="")
     read = armdyn.read_log(path, arm)
     np.testing.assert_allclose(read.q, log.q, atol=1e-12)
+
+
+def test_the_report_of_a_mechanism_is_written(tmp_path):
+    arm = gripper()
+    fit = armdyn.identify(unknown(arm), log_of(arm, 0)[0])
+    fit.report(tmp_path / "fit.html")
+    page = (tmp_path / "fit.html").read_text()
+    assert "finger" in page
+    fit.arm.save(tmp_path / "arm.toml")
+    assert armdyn.load(tmp_path / "arm.toml").fingerprint == fit.arm.fingerprint

@@ -49,7 +49,7 @@ def advice(fit: Fit) -> list[str]:
         )
     worst = int(np.argmax(fit.rel_error_joints))
     suggestions.append(
-        f"Joint {worst + 1} '{fit.arm.joint_names[worst]}' has the largest relative error "
+        f"Joint {worst + 1} '{fit.arm.coordinate_names[worst]}' has the largest relative error "
         f"({fit.rel_error_joints[worst]:.1%}): look at its curve first."
     )
     return suggestions
@@ -96,7 +96,7 @@ def next_command(fit: Fit) -> str:
 
 def _speed_words(fit: Fit) -> list[str]:
     """The option for velocity limits that the arm lacks: the speeds of the logs, which the robot has had."""
-    limits = np.array([joint.limits.velocity for joint in fit.source.joints], float)
+    limits = np.array([joint.limits.velocity for joint in fit.source.coordinate_joints], float)
     top = np.max([check.joints.speed for check in fit.checks], axis=0, initial=0.0)
     moved = top > STILL_SPEED_RATIO * top.max()
     if np.isfinite(limits).all() or not moved.any():
@@ -183,7 +183,7 @@ def _joints(parameters: tuple[str, ...]) -> str:
 
 def _timid(fit: Fit) -> list[str]:
     """Joints that stayed far below the speed they are allowed."""
-    limits = np.array([joint.limits.velocity for joint in fit.source.joints], float)
+    limits = np.array([joint.limits.velocity for joint in fit.source.coordinate_joints], float)
     speeds: list[NDArray] = [check.joints.speed for check in fit.checks]
     if not speeds:
         return []

@@ -112,7 +112,7 @@ def _torques(excitation: Excitation) -> Any:
     for i, axes in enumerate(figure.subplots(arm.n, 1, sharex=True, squeeze=False)[:, 0]):
         limit = limits[i]
         axes.plot(t, tau[:, i])
-        axes.set_ylabel(f"{i + 1} [{'N' if arm.joints[i].kind == 'prismatic' else 'N m'}]")
+        axes.set_ylabel(f"{i + 1} [{'N' if arm.coordinate_joints[i].kind == 'prismatic' else 'N m'}]")
         if np.isfinite(limit):
             axes.axhline(limit, color="C3", linewidth=0.8)
             axes.axhline(-limit, color="C3", linewidth=0.8)

@@ -86,7 +86,7 @@ def _conclusion(fit: Fit) -> list[str]:
     ]
     parts += [paragraph(f"{error}. {consistent}")]
     if verdict.joints:
-        names = zip(fit.arm.joint_names, verdict.joints, strict=False)
+        names = zip(fit.arm.coordinate_names, verdict.joints, strict=False)
         rows = [(f"{j + 1} {name}", light(str(joint.level), joint.reason)) for j, (name, joint) in enumerate(names)]
         parts.append(table(("joint", "verdict"), rows))
     shared = [f"{finding.text[0].upper()}{finding.text[1:]}." for finding in fit.findings if finding.kind == "coupling"]
@@ -122,7 +122,7 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
             results.append(result)
     columns += [*(["held-out data"] if held is not None else []), "RMSE [N m or N]", "residual correlation"]
     rows = []
-    for j, name in enumerate(fit.arm.joint_names):
+    for j, name in enumerate(fit.arm.coordinate_names):
         row = [f"{j + 1} {name}", *(_cell(result.rel_error_joints[j], ".2%") for result in results)]
         row += [] if held is None else [_cell(held[j], ".2%")]
         row += [_cell(fit.training.rmse[j], ".3g"), _cell(fit.training.whiteness[j], ".2f")]
@@ -246,7 +246,7 @@ def notebook(fit: Fit) -> str:
     rows = [
         (f"{j + 1} {name}", word, _cell(error, ".2%"), ", ".join(terms))
         for j, (name, word, error, terms) in enumerate(
-            zip(fit.arm.joint_names, words, fit.rel_error_joints, fit.structure, strict=False)
+            zip(fit.arm.coordinate_names, words, fit.rel_error_joints, fit.structure, strict=False)
         )
     ]
     figure = [] if shown_torques(fit) is None else [picture(draw(fit), 60)]

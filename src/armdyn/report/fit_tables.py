@@ -53,7 +53,7 @@ def links(fit: Fit) -> list[str]:
 def joints(fit: Fit) -> list[str]:
     """Friction as it is compared with data sheets, and rotors."""
     plain, sure, rows = fit.friction, known_alone(fit), []
-    for j, joint in enumerate(fit.arm.joints):
+    for j, joint in enumerate(fit.arm.coordinate_joints):
         values = zip(
             (plain.viscous[j], plain.coulomb[j], plain.offset[j]), STD_OF_95_PERCENT * plain.std[:, j], strict=True
         )
@@ -70,7 +70,7 @@ def joints(fit: Fit) -> list[str]:
 def as_written(fit: Fit) -> list[str]:
     """Friction as the model has it, where further terms share the work."""
     rows = []
-    for joint, terms in zip(fit.arm.joints, fit.structure, strict=True):
+    for joint, terms in zip(fit.arm.coordinate_joints, fit.structure, strict=True):
         f = joint.friction
         numbers = (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia)
         rows.append((joint.name, *(f"{x:.3g}" for x in numbers), ", ".join(terms)))

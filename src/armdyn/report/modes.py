@@ -36,7 +36,7 @@ def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     from matplotlib.figure import Figure
 
     motion_modes = modes(motion.A)
-    effort = np.array([joint.limits.effort for joint in motion.arm.joints])
+    effort = np.array([joint.limits.effort for joint in motion.arm.coordinate_joints])
     scale = effort if np.isfinite(effort).all() else 1.0
     reach = controllability(motion.A, motion.B * scale, horizon)
 

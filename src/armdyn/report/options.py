@@ -23,7 +23,7 @@ def _format_words(arm: Arm, how: LogFormat, correction: LogCorrection) -> list[s
     """Options of a log's format but those that a correction replaces by other numbers."""
     words = [f"--{'degrees' if how.angle == 'deg' else 'radians'}"] if how.angle else []
     words += [word for path in how.joined for word in ("--join", shown_path(path))]
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     degrees = np.where(turns & (how.angle == "deg"), 180 / np.pi, 1.0)
     words += [] if how.rate is None else ["--rate", f"{how.rate:.10g}"]
     for option, numbers, factors in (
@@ -49,10 +49,10 @@ def correction_words(arm: Arm, correction: LogCorrection, log: Log | None = None
             same = len(set(numbers.tolist())) == 1
             words += [option, ",".join(f"{x:.10g}" for x in (numbers[:1] if same else numbers))]
     words += ["--time-scale", f"{correction.time_scale:.{digits}g}"] if correction.time_scale != 1 else []
-    for name, off in zip(arm.joint_names, correction.zero, strict=False):
+    for name, off in zip(arm.coordinate_names, correction.zero, strict=False):
         words += ["--zero", f"{name}={off:.{digits}g}"] if off else []
     words += ["--delay", f"{correction.delay:.{digits}g}"] if correction.delay else []
-    words += [word for j in correction.without_torque for word in ("--without-torque", arm.joint_names[j])]
+    words += [word for j in correction.without_torque for word in ("--without-torque", arm.coordinate_names[j])]
     if correction.gravity is not None:
         words += [f"--down={_down(correction.gravity)}"] if any(correction.gravity) else ["--down=none"]
     return words + [word for text in correction.coupling for word in ("--coupling", text)]

@@ -98,14 +98,14 @@ def position_units(result: SimulationResult, degrees: bool) -> list[tuple[float,
     if result.arm is None:
         return [(1.0, "rad or m")] * result.n
     turn = (180 / np.pi, "deg") if degrees else (1.0, "rad")
-    return [turn if joint.kind == "revolute" else (1.0, "m") for joint in result.arm.joints]
+    return [turn if joint.kind == "revolute" else (1.0, "m") for joint in result.arm.coordinate_joints]
 
 
 def torque_units(result: SimulationResult) -> list[str]:
     """Unit of every joint's torque."""
     if result.arm is None:
         return ["N m or N"] * result.n
-    return ["N m" if joint.kind == "revolute" else "N" for joint in result.arm.joints]
+    return ["N m" if joint.kind == "revolute" else "N" for joint in result.arm.coordinate_joints]
 
 
 def _hint(what: str) -> str:

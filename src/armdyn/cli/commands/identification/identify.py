@@ -80,12 +80,10 @@ def identify(
 ) -> None:
     """Identify an arm's inertia and friction from logs of its motion and torque."""
     from armdyn.identification.identify import identify as fit_arm
-    from armdyn.model.mechanism import require_chain
 
     require_folders(report=report, model=out)
     reject_swapped(arm, logs)
     described = mount_arm(resolve(arm, base, tip), down)
-    require_chain(described, "identify")
     described = described.with_coupling(coupling) if coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")
