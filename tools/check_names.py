@@ -23,10 +23,10 @@ SOURCE = Path(__file__).parent.parent / "src" / "armdyn"
 EMPTY = {"found", "own", "told", "said", "given", "seen", "felt", "kept", "shown", "made"}
 CLAUSES = re.compile(r"(What|How|Of|Where|From|Which|That|By) ")
 OPTION = re.compile(r"(^| )--[a-z]{3,}")
-WITH_OPTIONS = ("cli", "report")  # folders that write for the command line
+WITH_OPTIONS = ("cli", "report", ".")  # folders that write for the command line, and `__main__`
 
 PENDING = {
-    "option": "trajectory identification model study studio .",
+    "option": "trajectory model study",
 }
 
 

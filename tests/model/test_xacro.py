@@ -48,14 +48,14 @@ def test_packages_are_found_where_they_are_named(tmp_path):
     path = write(tmp_path / "robot" / "b.xacro", '<xacro:include filename="$(find parts)/parts.xacro"/>')
     for folder in (package.parent, package):
         assert armdyn.load(path, packages=[folder]).n == 1
-    with pytest.raises(ReadError, match=r"needs a package .*parts.*--package-path"):
+    with pytest.raises(ReadError, match=r"needs a package .*parts.*give packages="):
         armdyn.load(path)
 
 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ('<link name="$(arg side)"/>', "needs an argument .*side.*--xacro-arg name:=value"),
+        ('<link name="$(arg side)"/>', "needs an argument .*side.*; give args="),
         ('<xacro:include filename="/etc/passwd"/>', "'/etc/passwd' lies outside the folders"),
         ("""<link name="${xacro.load_yaml('/etc/hostname')}"/>""", "lies outside the folders"),
         ('<link name="${open(1)}"/>', "failed"),

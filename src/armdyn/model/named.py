@@ -37,7 +37,7 @@ def named_arm(
     known = library_names()
     if word in known:
         if base or tip:
-            raise ReadError(f"library arm '{word}' is one chain; --base and --tip are for files")
+            raise ReadError(f"library arm '{word}' is one chain; base= and tip= are for files")
         name, _, convention = word.partition(":")
         build = getattr(library, name)
         return build(convention) if convention else build()

@@ -81,7 +81,7 @@ def _reason(text: str, missed: list[str]) -> str:
     if missed and "environment variable" in text:
         return _withheld(missed[-1])
     if "Undefined substitution argument" in text:
-        return f"the xacro needs an argument ({text}); give args={{'name': 'value'}}, or --xacro-arg name:=value"
+        return f"the xacro needs an argument ({text}); give args={{'name': 'value'}}"
     if "PackageNotFound" in text or "ResourceNotFound" in text or ("ackage" in text and "not found" in text.lower()):
-        return f"the xacro needs a package ({text}); give packages=['folder'], or --package-path folder"
+        return f"the xacro needs a package ({text}); give packages=['folder']"
     return f"the xacro failed: {text}"

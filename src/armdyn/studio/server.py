@@ -92,7 +92,7 @@ def free_port(host: str, port: int, tries: int) -> int:
             reason = "needs administrator rights" if problem == errno.EACCES else "is not an address of this machine"
             raise ArmdynError(f"studio: cannot listen on '{host}', port {candidate}: it {reason}")
     where = f"port {port} is" if tries == 0 else f"ports {port} to {port + tries} are"
-    raise ArmdynError(f"studio: {where} in use on {host}; choose another with --port (0: any free one)")
+    raise ArmdynError(f"studio: {where} in use on {host}; choose another with port= (0: any free one)")
 
 
 def _bind_problem(host: str, port: int) -> int | None:
