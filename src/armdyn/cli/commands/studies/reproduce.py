@@ -1,4 +1,4 @@
-"""`armdyn reproduce [NAME|all]`: results of the founding documents, computed again."""
+"""`armdyn reproduce [NAME|all]`: results of five published papers, computed again."""
 
 from __future__ import annotations
 
