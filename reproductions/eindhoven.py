@@ -23,6 +23,7 @@ from reproductions.case import Case, Picture, Row, Table, Tell, call_time, check
 
 BANDWIDTH_HZ = 2.0  # Hz
 RATES_HZ = (60.0, 1000.0)
+CLEARLY_LESS = 0.9  # of another law's error
 LOADS_KG = (0.0, 1.0, 2.5)  # kg; the empty arm weighs 15 kg
 # The table of payloads, and what counts as close.
 BANDWIDTHS_HZ, PAYLOAD_RATES_HZ = (1.0, 2.0, 4.0, 8.0), (60.0, 200.0, 1000.0)
@@ -134,6 +135,9 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
         return ", ".join(f"{error(name, rate, load):.2f} mrad at {rate:g} Hz" for rate in rates)
 
     first = rates[0]
+    tried = [(rate, load) for rate in rates for load in LOADS_KG]
+    ratios = [error(study.REGULATOR, *each) / error(study.FIXED, *each) for each in tried]
+    wins = sum(ratio < CLEARLY_LESS for ratio in ratios)
     rows = [
         claim(
             "60 Hz are enough", "required of the controller", f"without load {words(study.REGULATOR, 0.0)}",
@@ -144,11 +148,12 @@ def _control_rows(runs: Runs, rates: tuple[float, ...]) -> list[Row]:
             f"{words(study.REGULATOR, 0.0)}; without nominal torques {words(study.ALONE, 0.0)}",
             error(study.REGULATOR, first, 0.0) < 0.2 * error(study.ALONE, first, 0.0),
         ),
-        claim(
+        trial(
             "gains that follow the motion are needed", "assumed",
-            f"{words(study.REGULATOR, 0.0)}; gains of one pose {words(study.FIXED, 0.0)}",
-            error(study.REGULATOR, first, 0.0) < 0.9 * error(study.FIXED, first, 0.0),
-            "with the nominal torques a regulator of one pose does as well without load",
+            f"{words(study.REGULATOR, 0.0)}; gains of one pose {words(study.FIXED, 0.0)}; with loads "
+            f"errors are {min(ratios):.2f} to {max(ratios):.2f} times those of one pose, a tenth less in {wins} of "
+            f"{len(ratios)}",
+            wins, len(ratios), "a regulator of one pose does as well without load, and worse with loads",
         ),
     ]  # fmt: skip
     rows.append(

@@ -30,6 +30,7 @@ TRUE_MASS_KG = 1.0
 START_OFFSET_RATIO = 0.2  # of every joint's position at the start
 MAP_RATE_HZ = 2000.0  # Hz, of the maps
 FINE_RATE_HZ = 10_000.0  # Hz, of figures 4 and 5: which law finds the mass sooner turns round between 2 and 10 kHz
+OTHER_RATES_HZ = (2000.0, 5000.0, 20_000.0)
 BOX: dict[str, Any] = {
     "lower": 0.05,
     "upper": 10.0,

@@ -21,7 +21,7 @@ def test_examples_of_the_page() -> None:
 
 
 def test_the_files_on_the_page_are_understood(tmp_path) -> None:
-    rollouts, design, _ = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S)
+    rollouts, design, *_ = re.findall(r"```toml\n(.*?)```", PAGE.read_text(), re.S)
     for text in (rollouts, design):
         (tmp_path / "page.toml").write_text(text)
         assert read_study(tmp_path / "page.toml").count > 100
