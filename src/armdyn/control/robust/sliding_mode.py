@@ -87,7 +87,7 @@ def super_twisting(arm: Arm, s: Vec, twist: Vec, k1: Vec, k2: Vec, dt: Number) -
 
     Within the layer `|s| < (4 dt)² k2`, which a sample cannot tell from zero, roots and signs go over into straight
     lines: there s'' + 2 damping w s' + w² s = d' with w = 1 / (4 dt) and damping = k1 / (2 sqrt(k2)), so that torques
-    do not chatter.
+    do not chatter. The twist is that of s held over the period (Euler's rule).
 
     Parameters
     ----------
