@@ -186,7 +186,7 @@ def test_checks_are_scored_by_what_they_tell(zoo):
     assert set(keys) <= set(swapped)
     assert swapped[" 0"] == 0.0
     lines = table.threshold_table([clean, swapped, dict(clean, robot="another")], table.CHECKS)
-    assert any(line.startswith("LEAST_OWN_FALL") for line in lines)
+    assert any(line.startswith("MIN_EVIDENCE") for line in lines)
 
 
 def test_intervals_count_what_a_model_without_rotors_lacks(zoo):

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+import armdyn
 from armdyn.model.joint import Joint
 from zoo.cases import Case
 from zoo.sensors import Table
@@ -59,9 +60,9 @@ def clock(case: Case, rng: np.random.Generator) -> Case:
 
 
 def zero(case: Case, rng: np.random.Generator) -> Case:
-    off = np.zeros(case.arm.n)
-    off[_busy(case, rng, turning=True)] = rng.choice([-1, 1]) * rng.uniform(0.15, 0.4)
-    return _each(case, lambda x: x._replace(q=x.q + off))
+    off, j = np.zeros(case.arm.n), _busy(case, rng, turning=True)
+    off[j] = rng.choice([-1, 1]) * rng.uniform(0.15, 0.4)
+    return _about(_each(case, lambda x: x._replace(q=x.q + off)), j)
 
 
 def step(case: Case, rng: np.random.Generator) -> Case:
@@ -208,7 +209,62 @@ FAULTS: dict[str, Fault] = {
 }  # fmt: skip
 
 
+def gain(case: Case, rng: np.random.Generator) -> Case:
+    """The torque of one joint out of scale."""
+    j, factor = _busy(case, rng), float(np.exp(rng.choice([-1, 1]) * rng.uniform(np.log(1.25), np.log(1.8))))
+    factors = np.where(np.arange(case.arm.n) == j, factor, 1.0)
+    return _about(_each(case, lambda x: x._replace(tau=x.tau * factors)), j)
+
+
+def quarter_turn(case: Case, rng: np.random.Generator) -> Case:
+    j, off = _busy(case, rng, turning=True), float(rng.choice([-0.5, 0.5, 1.0])) * np.pi
+    turned = off * (np.arange(case.arm.n) == j)
+    return _about(_each(case, lambda x: x._replace(q=x.q + turned)), j)
+
+
+def signs(case: Case, rng: np.random.Generator) -> Case:
+    """Torques of any set of joints reversed."""
+    side = np.where(rng.random(case.arm.n) < 0.5, -1.0, 1.0)
+    side[_busy(case, rng)] = -1
+    return _about(_each(case, lambda x: x._replace(tau=x.tau * side)), *np.flatnonzero(side < 0).tolist())
+
+
+def no_gravity(case: Case, rng: np.random.Generator) -> Case:
+    """Gravity subtracted by the robot, with its own exact model."""
+    arm = case.plant.arm if case.plant is not None else case.arm
+    return _each(case, lambda x: x._replace(tau=x.tau - armdyn.gravity_torque(arm, x.q)))
+
+
+def by_hand(case: Case, rng: np.random.Generator) -> Case:
+    """Led by hand under gravity compensation."""
+    arm = case.plant.arm if case.plant is not None else case.arm
+
+    def change(x: Table) -> Table:
+        tau = np.asarray(armdyn.gravity_torque(arm, x.q))
+        return x._replace(tau=tau + 0.005 * max(tau.std(axis=0).max(), 1e-9) * rng.normal(size=tau.shape))
+
+    return _each(case, change)
+
+
+def _about(case: Case, *joints: int) -> Case:
+    """The task with the joints of its fault, which a finding should name."""
+    return replace(case, tags={**case.tags, "joints": tuple(joints)})
+
+
+ALL_FAULTS: dict[str, Fault] = {
+    **FAULTS, "gain": gain, "quarter turn": quarter_turn, "signs": signs, "no gravity": no_gravity, "by hand": by_hand,
+}  # fmt: skip
+# Kinds of findings that name a fault, where more than one does.
+NAMED: dict[str, tuple[str, ...]] = {
+    **{fault: (fault,) for fault in ALL_FAULTS}, "frozen": ("stuck",), "dead": ("stuck",), "signs": ("sign",),
+    "both exchanged": ("exchange",), "clock": ("time_scale",), "amperes": ("gain",), "equal amperes": ("gain",),
+    "other arm": ("other_arm", "gravity", "zero", "sign", "exchange"), "no gravity": ("gravity",),
+    "by hand": ("led_by_hand", "computed"), "quarter turn": ("zero",), "stuck": ("stuck", "clipped"),
+}  # fmt: skip
+
+
 def spoil(case: Case, fault: str) -> Case:
     """The task with that fault; always the same for the same task."""
-    rng = np.random.default_rng([list(FAULTS).index(fault), *case.name.encode()])
-    return replace(FAULTS[fault](case, rng), name=f"{case.name}|{fault}", tags={**case.tags, "fault": fault})
+    rng = np.random.default_rng([list(ALL_FAULTS).index(fault), *case.name.encode()])
+    spoilt = ALL_FAULTS[fault](case, rng)
+    return replace(spoilt, name=f"{case.name}|{fault}", tags={**spoilt.tags, "fault": fault})

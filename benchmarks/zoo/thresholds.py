@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 from unittest.mock import patch
@@ -21,10 +22,10 @@ from armdyn import Log
 from armdyn.errors import DataError
 from armdyn.identification.fit.prior import _generic_covariance
 from armdyn.identification.fit.validation import predict_torque
-from armdyn.identification.hypotheses.arrangement import arrangement
 from armdyn.identification.hypotheses.check import DataCheck, PreparedLogs, check_logs
+from armdyn.identification.hypotheses.disturbances import SharedDrive
 from armdyn.identification.hypotheses.finding import Finding
-from armdyn.identification.hypotheses.shared_drives import find_shared_drive
+from armdyn.identification.hypotheses.screening import screen
 from zoo.cases import Case
 from zoo.plain import plain_errors, prediction_error
 from zoo.score import read
@@ -41,7 +42,9 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
     "GYRATION": ("prior", (0.25, 0.15, 0.4)),
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "LEAST_OWN_FALL": ("arrangement", (0.0, 0.1, -NO_LIMIT)),
+    "MIN_EVIDENCE": ("screening", (15.0, 10.0, 25.0, 40.0)),
+    "MIN_REDUCTION": ("screening", (0.2, 0.1, 0.3)),
+    "MODEL_ERROR": ("regression", (0.02, 0.01, 0.04)),
 }
 UNTOLD = 1.0  # loss of a fault that is not told, and of a clean log that is rejected
 HALF_TOLD = 0.25  # of a fault that is told but not rejected, and of a clean log that is suspected
@@ -70,7 +73,7 @@ def _choice(case: Case, logs: list[Log], coupling: str, name: str, value: float)
     identify = import_module("armdyn.identification.identify")
     _generic_covariance.cache_clear()
     with ExitStack() as stack:
-        stack.enter_context(patch.object(identify, "checked", lambda *_: ((), ())))
+        stack.enter_context(patch.object(identify, "run_checks", lambda *_: ((), ())))
         stack.enter_context(patch.object(identify, "estimate", _stop))
         if name:
             room = import_module(f"armdyn.identification.fit.{THRESHOLDS[name][0]}")
@@ -93,21 +96,15 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            seen = PreparedLogs.of(case.arm, [read(case, table) for table in case.train])
-            seen = seen.with_arm(case.arm.with_coupling(_coupling(seen)))
+            prepared = PreparedLogs.of(case.arm, [read(case, table) for table in case.train])
         except DataError:
             return row | {f"{name} {value:g}": 0.0 if spoilt else UNTOLD for name, value in settings(numbers)}
-        told: dict[str, float] = {}
         for name, value in settings(numbers):
             with ExitStack() as stack:
                 if name:
                     room = import_module(f"armdyn.identification.hypotheses.{CHECKS[name][0]}")
                     stack.enter_context(patch.object(room, name, value))
-                trial = seen.trial
-                same = str(trial.usable and arrangement(trial))  # all else that is told follows
-                if same not in told:
-                    told[same] = _told(*check_logs(seen))
-            loss = told[same]
+                loss = _told(*check_logs(replace(prepared), prepared.hypotheses()))
             row[f"{name} {value:g}"] = loss if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(loss, HALF_TOLD)
     return row
 
@@ -133,9 +130,9 @@ def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> 
     return row
 
 
-def _coupling(seen: PreparedLogs) -> str:
-    found = find_shared_drive(seen)
-    return "none" if found is None else found.correction.coupling[0]
+def _coupling(prepared: PreparedLogs) -> str:
+    findings = [] if prepared.regression is None else screen(prepared.regression, [SharedDrive()])
+    return findings[0].correction.coupling[0] if findings and findings[0].correction else "none"
 
 
 def threshold_table(rows: Iterable[dict[str, Any]], numbers: Iterable[str]) -> list[str]:

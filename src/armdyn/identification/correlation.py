@@ -17,3 +17,10 @@ def correlation_times(residual: NDArray) -> NDArray:
     correlation = correlation / np.maximum(correlation[0], 1e-300)
     ended = np.cumsum(correlation < 0.05, axis=0) > 0
     return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))
+
+
+def correlations(a: NDArray, b: NDArray) -> NDArray:
+    """Correlation (n, n) of every column of a with every column of b; zero for constants."""
+    a, b = a - a.mean(axis=0), b - b.mean(axis=0)
+    size = np.outer(np.linalg.norm(a, axis=0), np.linalg.norm(b, axis=0))
+    return np.divide(a.T @ b, size, out=np.zeros_like(size), where=size > 0)

@@ -22,7 +22,8 @@ from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
 from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
-from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_numbers
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.wording import joint_numbers
 from armdyn.identification.motion.track import Filters
 from armdyn.identification.poses import HeldPoses
 from armdyn.model.arm import Arm

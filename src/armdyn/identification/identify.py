@@ -30,12 +30,12 @@ from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
 from armdyn.identification.gravity_poses import fit_poses, one_sided
-from armdyn.identification.hypotheses.check import DataCheck, PreparedLogs
-from armdyn.identification.hypotheses.finding import Finding, no_torque, with_remedy
+from armdyn.identification.hypotheses.check import DataCheck
+from armdyn.identification.hypotheses.finding import Finding, FindingKind, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
-from armdyn.identification.hypotheses.given import Logs, as_logs, checked, look_at
-from armdyn.identification.hypotheses.shared_drives import find_shared_drive
+from armdyn.identification.hypotheses.given import Logs, as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
+from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
 from armdyn.identification.logs.log import Log, require_all_torques, require_torques
 from armdyn.identification.motion.differentiate import AUTO, METHODS
@@ -164,11 +164,13 @@ def identify(
         tell(0.1, "checking the data")
         if has_passive(arm):
             arm = _with_passive(arm, without_delay(read, delay), coupling)
-        prepared = look_at(arm, without_delay(read, delay))
-        arm, shared = _with_drives(prepared, coupling, terms)
+        arm = arm if coupling is None else arm.with_coupling(coupling)
+        prepared = prepare_logs(arm, without_delay(read, delay))
+        checks, together = run_checks(prepared, terms, force, coupling is None)
+        shared = tuple(finding for finding in together if finding.kind == FindingKind.COUPLING)
+        for finding in shared:
+            arm = finding.correction.arm(arm) if finding.correction else arm
         balanced = _balanced_joints(arm, balancers)
-        prepared = prepared.with_arm(arm)
-        checks, together = checked(prepared, terms, force)
         filters = Filters(
             float(band or BAND_HZ), cutoff or CUTOFF_HZ, METHODS[0] if method == AUTO else method, form,
             width=DIRECTION_WIDTH, delay=delay or 0.0,
@@ -179,7 +181,7 @@ def identify(
                 return _judge_poses(fit, one_sided(arm, poses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
-        base = base_with_drives(prepared.trial.base, terms, rotors)
+        base = base_with_drives(base_parameters(arm), terms, rotors)
         rotor_joints = own_rotors(base, rotors)
         choosing = cutoff is None and method == AUTO and form == "torque" and terms == "full"
         options = Options(_kinds(base, terms, friction, rotors, springs), rotor_joints, prior, choosing)
@@ -189,7 +191,7 @@ def identify(
         tell(0.8, "judging")
         fit = _fit(read, choice, constrained, plain_fit(choice, rotor_joints, "rotor" in options.kinds), checks, others)
         fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
-        fit = replace(fit, source=described, findings=(*shared, *together), notes=fit_notes)
+        fit = replace(fit, source=described, findings=together, notes=fit_notes)
         tell(1.0, "done")
         fit = _with_verdict(fit, choice.rows.reach.torque, force)
         warn_of_undetermined(fit.undetermined)
@@ -220,20 +222,6 @@ def _with_passive(arm: Arm, logs: list[Log], coupling: str | Iterable[str] | Arr
     bare = without_terms(arm if coupling is None else arm.with_coupling(coupling))
     filters = Filters(BAND_HZ, CUTOFF_HZ, METHODS[0], "torque", width=DIRECTION_WIDTH)
     return estimate_passive(make_rows(base_parameters(bare), tracks_of(logs, filters), filters), arm)
-
-
-def _with_drives(
-    prepared: PreparedLogs, coupling: str | Iterable[str] | ArrayLike | None, terms: str
-) -> tuple[Arm, tuple[Finding, ...]]:
-    """The arm with its coupled drives: as asked for, as described, or as the logs show."""
-    if coupling is not None:
-        return prepared.arm.with_coupling(coupling), ()
-    finding = find_shared_drive(prepared) if terms == "full" else None
-    return (
-        (prepared.arm, ())
-        if finding is None or finding.correction is None
-        else (finding.correction.arm(prepared.arm), (finding,))
-    )
 
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
@@ -267,7 +255,8 @@ def _kinds(
 def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], force: bool) -> Fit:
     """Gravity alone, from an arm at rest in many poses, compared with other logs."""
     warn_of_undetermined(fit.undetermined)
-    findings = (*findings, *(no_torque(fit.source, j) for j in fit.without_torque))
+    silent = (Finding("note", no_torque_text(fit.source, j), FindingKind.NO_TORQUE, (j,)) for j in fit.without_torque)
+    findings = (*findings, *silent)
     fit = replace(fit, findings=findings, notes=(*fit.notes, *(finding.text for finding in findings)))
     fit = _with_verdict(fit, np.nan_to_num(fit.training.rmse), force)
     if not others:

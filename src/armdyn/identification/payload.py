@@ -16,10 +16,10 @@ from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
-from armdyn.identification.hypotheses.check import PreparedLogs
-from armdyn.identification.hypotheses.faults import DELAY, SHORT_DELAYS, lateness
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.hypotheses.given import as_logs, checked
+from armdyn.identification.hypotheses.given import as_logs, prepare_logs, run_checks
+from armdyn.identification.hypotheses.motions import DELAYS, delay_finding
+from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log, require_all_torques
@@ -88,7 +88,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     require_chain(arm, "identify_payload")
     (log,) = as_logs(arm, log)
     require_all_torques(log, "identify_payload")
-    (check,), _ = checked(PreparedLogs.of(arm, [log]), "full", force=False)
+    (check,), _ = run_checks(prepare_logs(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)
     filters = Filters(band, None, "butterworth")
     Y, rest, tau, stretch = _equations(arm, log, filters)
@@ -136,10 +136,10 @@ def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: flo
 
 def _late(arm: Arm, log: Log, filters: Filters, error: float) -> list[Finding]:
     """Torques later than positions by less than the checks of the log tell, where that explains much of the error."""
-    tried = {delay: _error(arm, without_delay([log], delay)[0], filters) for delay in SHORT_DELAYS}
+    tried = {delay: _error(arm, without_delay([log], delay)[0], filters) for delay in DELAYS / 4}
     best = min(tried, key=lambda delay: tried[delay])
     fall = 1 - tried[best] / error
-    return [lateness(best, np.nan, fall)] if fall > DELAY.fall else []
+    return [delay_finding(float(best), fall)] if fall > MIN_REDUCTION else []
 
 
 def _error(arm: Arm, log: Log, filters: Filters) -> float:

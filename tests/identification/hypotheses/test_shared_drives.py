@@ -10,8 +10,7 @@ import pytest
 import armdyn
 from armdyn import Drive, Friction
 from armdyn.errors import ArmdynError, ArmdynWarning
-from armdyn.identification.hypotheses.check import PreparedLogs
-from armdyn.identification.hypotheses.shared_drives import find_shared_drive
+from armdyn.identification import Finding
 from armdyn.identification.logs.corrections import LogCorrection
 
 
@@ -31,12 +30,16 @@ def bare(arm):
     return arm.with_joints(dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints)
 
 
+def shared_drive(arm, log) -> Finding | None:
+    return next((f for f in armdyn.check_log(arm, log).findings if f.kind == "coupling"), None)
+
+
 @pytest.mark.parametrize(
     ("text", "joints", "sign"), [("2+3", (1, 2), 1.0), ("3-2", (1, 2), -1.0), ("1+2", (0, 1), 1.0)]
 )
 def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
     log = make_log(single.with_coupling(text), noise=0.5)
-    found = find_shared_drive(PreparedLogs.of(bare(single), [log]))
+    found = shared_drive(bare(single), log)
     assert (found.kind, found.level, found.joints, found.value) == ("coupling", "note", joints, sign)
     assert found.correction == LogCorrection(coupling=(text,))
     assert found.gain > 100
@@ -44,7 +47,7 @@ def test_a_shared_drive_is_found(single, make_log, text, joints, sign):
 
 def test_drives_of_their_own_are_left_alone(single, make_log):
     for motion in range(4):
-        assert find_shared_drive(PreparedLogs.of(bare(single), [make_log(single, motion=motion, noise=0.5)])) is None
+        assert shared_drive(bare(single), make_log(single, motion=motion, noise=0.5)) is None
 
 
 def test_shaft_friction_and_rotor_are_identified(single, make_log):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -12,12 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.full import joint_torque
 from armdyn.errors import DataError
-from armdyn.identification.hypotheses import resemblance
-from armdyn.identification.hypotheses.arrangement import arrangement
-from armdyn.identification.hypotheses.belief import EvidenceModel
-from armdyn.identification.hypotheses.faults import find_faults, led_by_hand
+from armdyn.identification.hypotheses.columns import DriveGain, Exchange, Sign, TorqueUnit, UnlikeGains
+from armdyn.identification.hypotheses.description import description_findings
+from armdyn.identification.hypotheses.disturbances import FrozenEncoder, OffsetStep, SharedDrive
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
     STILL_TRAVEL,
@@ -25,14 +23,16 @@ from armdyn.identification.hypotheses.findings import (
     clock_findings,
     motion_findings,
     outside_findings,
+    velocities_agree,
     velocity_findings,
 )
-from armdyn.identification.hypotheses.resemblance import Resemblance, Samples, samples_of
-from armdyn.identification.hypotheses.sensors import frozen_findings, torque_findings
-from armdyn.identification.hypotheses.trial import Piece, Trial
-from armdyn.identification.logs.log import Log, Stretch
-from armdyn.identification.motion.differentiate import SmoothedMotion, lowpass
-from armdyn.identification.motion.track import Filters, choose_band, smooth_stretch
+from armdyn.identification.hypotheses.motions import Delay, Gravity, LedByHand, TimeScale, Zero, zero_note
+from armdyn.identification.hypotheses.regression import ScreeningRegression
+from armdyn.identification.hypotheses.screening import Hypothesis, screen
+from armdyn.identification.hypotheses.sensors import torque_findings
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.differentiate import METHODS
+from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters, Track, tracks_of
 from armdyn.model.arm import Arm, require_arm
 from armdyn.presentation import present, write_page
 
@@ -60,7 +60,7 @@ class DataCheck(NamedTuple):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Headings of the table, with units."""
+        """Of the table, with units."""
         kinds = {joint.kind for joint in self.arm.coordinate_joints}
         length = "rad, m" if len(kinds) > 1 else "rad" if kinds == {"revolute"} else "m"
         torque = {"rad": "N m", "m": "N"}.get(length, "N m, N")
@@ -125,112 +125,100 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     DataCheck
         `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
     """
-    (check,), joint_findings = check_logs(PreparedLogs.of(arm, [log]))
-    return check._replace(findings=(*check.findings, *joint_findings))
-
-
-class Looked(NamedTuple):
-    """A log and its motion, after its columns were looked at."""
-
-    log: Log
-    motions: list[SmoothedMotion]
-    band: float
-    check: DataCheck
+    prepared = PreparedLogs.of(arm, [log])
+    (check,), findings = check_logs(prepared, prepared.hypotheses())
+    return check._replace(findings=(*check.findings, *findings))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedLogs:
-    """Logs of an arm, after their columns were looked at."""
+    """Logs of an arm, smoothed, after their columns were checked."""
 
     arm: Arm
-    looked: tuple[Looked, ...]
+    checks: tuple[DataCheck, ...]
+    tracks: tuple[Track, ...]
 
     @classmethod
     def of(cls, arm: Arm, logs: Iterable[Log]) -> PreparedLogs:
-        """Motion is smoothed once, for all that is looked at."""
-        return cls(arm, tuple(_looked(arm, log) for log in logs))
+        """Smooth the motion, once, and check columns log by log."""
+        require_arm(arm)
+        several = list(logs)
+        for log in several:
+            require_joints(arm, log)
+        filters = Filters(BAND_HZ, CUTOFF_HZ, METHODS[0], width=DIRECTION_WIDTH)
+        tracks = tracks_of(several, filters)
+        checks = (
+            _check_columns(arm, log, [track for track in tracks if track.log == k]) for k, log in enumerate(several)
+        )
+        return cls(arm, tuple(checks), tracks)
 
     def with_arm(self, arm: Arm) -> PreparedLogs:
         """The same logs of an arm with other drives."""
-        return self if arm is self.arm else PreparedLogs(arm, self.looked)
+        return self if arm is self.arm else replace(self, arm=arm)
+
+    @property
+    def logs(self) -> tuple[Log, ...]:
+        """The logs themselves."""
+        return tuple(check.log for check in self.checks)
 
     @cached_property
-    def trial(self) -> Trial:
-        """In which suspicions are tried."""
-        pieces = (
-            Piece(s.t, s.dt, m, s.tau, k)
-            for k, some in enumerate(self.looked)
-            for s, m in zip(some.log.stretches if some.motions else (), some.motions, strict=True)
-        )
-        return Trial(self.arm, pieces)
+    def regression(self) -> ScreeningRegression | None:
+        """The rows on which hypotheses are scored; None where they are too few."""
+        return ScreeningRegression.of(self.arm, self.tracks)
+
+    def hypotheses(self, of_motion: bool = True) -> list[Hypothesis]:
+        """Everything that may be wrong, or what matters to gravity alone; velocities that agree rule out a clock."""
+        several: list[Hypothesis] = [Sign(), Exchange(), TorqueUnit(), Zero(), Gravity()]
+        several += [OffsetStep(), FrozenEncoder(self.logs)]
+        if of_motion:
+            several += [DriveGain(), UnlikeGains(), SharedDrive(), Delay(), LedByHand()]
+            several += [] if any(map(velocities_agree, self.logs)) else [TimeScale()]
+        return several
 
 
-def check_logs(prepared: PreparedLogs) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
-    """Run the checks of each log and the joint dynamic checks over all logs."""
-    checks = tuple(some.check._replace(arm=prepared.arm) for some in prepared.looked)
-    if not any(some.motions for some in prepared.looked) or any(not check.ok for check in checks):
+def check_logs(
+    prepared: PreparedLogs, hypotheses: Iterable[Hypothesis]
+) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
+    """Findings about each of several logs, and about their dynamics, for which all count together."""
+    checks = tuple(check._replace(arm=prepared.arm) for check in prepared.checks)
+    if not all(check.ok for check in checks) or prepared.regression is None:
         return checks, ()
-    return checks, tuple(_dynamics(prepared))
+    regression, findings = prepared.regression, list[Finding]()
+    try:
+        with np.errstate(all="ignore"):
+            findings = screen(regression, hypotheses)
+            if findings and findings[0].kind == FindingKind.COUPLING and findings[0].correction is not None:
+                coupled = prepared.with_arm(findings[0].correction.arm(prepared.arm))
+                regression = coupled.regression or regression
+                findings += screen(regression, hypotheses)
+    except np.linalg.LinAlgError:
+        return checks, tuple(findings)
+    if not any(finding.level != "note" for finding in findings):
+        findings += [*description_findings(regression), *zero_note(regression)]
+    return checks, tuple(findings)
 
 
-def _looked(arm: Arm, log: Log) -> Looked:
-    require_arm(arm)
-    require_joints(arm, log)
+def _check_columns(arm: Arm, log: Log, tracks: list[Track]) -> DataCheck:
     findings = [Finding("note", text) for text in log.notes]
-    if not log.stretches:
+    figures = _figures(log, tracks)
+    if not tracks:
         findings.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))
-        return Looked(log, [], 0.0, DataCheck(arm, log, tuple(findings), _figures(log, [])))
-    band = choose_band(log.stretches)
-    motions = [smooth_stretch(s, Filters(band, None, "butterworth")) for s in log.stretches]
-    figures = _figures(log, motions)
+        return DataCheck(arm, log, tuple(findings), figures)
     findings += motion_findings(arm, figures, log.format.knows_unit)
     findings += outside_findings(arm, log)
     findings += clock_findings(arm, log, figures)
     findings += torque_findings(arm, log)
     findings += velocity_findings(arm, log)
-    return Looked(log, motions, band, DataCheck(arm, log, tuple(findings), figures))
+    return DataCheck(arm, log, tuple(findings), figures)
 
 
-def _dynamics(prepared: PreparedLogs) -> list[Finding]:
-    """Whether the torques can be those of the arm, without faults, and resemble those of its description."""
-    arm, trial, findings = prepared.arm, prepared.trial, list[Finding]()
-    looked = [some for some in prepared.looked if some.motions]
-    if trial.usable:
-        belief = EvidenceModel(trial)
-        if led := list(led_by_hand(trial, belief)):
-            return led
-        findings += arrangement(trial)
-        for k, some in enumerate(prepared.looked):
-            of_log = np.isin(trial.piece, [i for i, part in enumerate(trial.parts) if part.log == k])
-            findings += frozen_findings(trial, some.log, of_log)
-        if all(f.level != "reject" for f in findings):
-            findings += find_faults(trial, belief)
-    if not np.isnan(arm.theta).any() and arm.is_physical and all(f.level != "reject" for f in findings):
-        parts = [(s, m, some.band) for some in looked for s, m in zip(some.log.stretches, some.motions, strict=True)]
-        measured = np.all([some.log.measured for some in looked], axis=0)
-        samples = samples_of(_filter(*part) for part in parts)
-        samples = samples._replace(tau=np.where(measured, samples.tau, 0.0))
-
-        def compare(side: NDArray) -> Resemblance:
-            torques = (side * joint_torque(arm, side * m.q, side * m.qd, side * m.qdd) for _, m, _ in parts)
-            model = [lowpass(tau, s.dt, band) for tau, (s, _, band) in zip(torques, parts, strict=True)]
-            return resemblance.resemblance(np.where(measured, np.vstack(model), 0.0), samples)
-
-        findings += resemblance.objections(arm, compare)
-    return findings
-
-
-def _filter(s: Stretch, m: SmoothedMotion, band: float) -> Samples:
-    return Samples(*(lowpass(x, s.dt, band) for x in (m.qd, np.sign(m.qd), s.tau)))
-
-
-def _figures(log: Log, motions: list[SmoothedMotion]) -> JointFigures:
+def _figures(log: Log, tracks: list[Track]) -> JointFigures:
     torque = np.sqrt(np.mean(log.tau**2, axis=0)), np.abs(log.tau).max(axis=0)
     low, high = log.q.min(axis=0), log.q.max(axis=0)
-    if not motions:
+    if not tracks:
         nothing = np.full(log.n, np.nan)
         return JointFigures(low, high, nothing, nothing, nothing, nothing, *torque)
-    qd, qdd = np.vstack([m.qd for m in motions]), np.vstack([m.qdd for m in motions])
+    qd, qdd = np.vstack([m.qd for m in tracks]), np.vstack([m.qdd for m in tracks])
     top = np.percentile(np.abs(qd), 99, axis=0)
     # Noise about standstill is no reversal: the speed must pass a twentieth of the top one on either side.
     sides = np.where(qd > top / 20, 1, np.where(qd < -top / 20, -1, 0))
@@ -249,7 +237,7 @@ def _figures(log: Log, motions: list[SmoothedMotion]) -> JointFigures:
 
 
 def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
-    """Return the condition number of the columns acceleration, speed, sign and one, each of unit length."""
+    """Of the columns acceleration, speed, sign and one, each of unit length."""
     columns = np.stack([a, v, side, np.ones_like(v)], axis=1)
     lengths = np.linalg.norm(columns, axis=0)
     if not lengths.all():

@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.model.arm import Arm
 
 
 class FindingKind(StrEnum):
@@ -85,19 +84,3 @@ def reversing(n: int, joints: Iterable[int]) -> tuple[float, ...]:
     """Factors (n,) that reverse some joints."""
     turned = set(joints)
     return tuple(-1.0 if j in turned else 1.0 for j in range(n))
-
-
-def joint_name(arm: Arm, joint: int) -> str:
-    """A joint by number and name."""
-    return f"joint {joint + 1} '{arm.coordinate_names[joint]}'"
-
-
-def no_torque(arm: Arm, joint: int) -> Finding:
-    """A joint whose torque was not measured."""
-    text = f"no torque of {joint_name(arm, joint)} was measured: its friction and rotor are not identified"
-    return Finding("note", text, FindingKind.NO_TORQUE, (joint,))
-
-
-def joint_numbers(joints: Iterable[int]) -> str:
-    """Joints by number, with commas between."""
-    return ", ".join(str(j + 1) for j in joints)

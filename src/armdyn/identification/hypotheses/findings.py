@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name
-from armdyn.identification.hypotheses.resemblance import correlations
+from armdyn.identification.correlation import correlations
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
@@ -20,7 +21,7 @@ MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside
 LARGEST_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
 LONGEST_PERIOD, SHORTEST_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 LITTLE_TRAVEL = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
-VELOCITY_LIKENESS = 0.9  # of measured velocities to rates of positions, from which on a factor means something
+ALIKE = 0.9  # correlation of measured velocities with rates of positions, from which on a factor means something
 PACE_FACTOR = 1.3  # between them, that is no noise
 COMPARED_SECONDS = 0.2  # s over which velocities are compared with positions
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
@@ -31,7 +32,7 @@ OUTSIDE_DISTANCE = 0.1  # rad or m beyond them that count as outside
 
 
 class JointFigures(NamedTuple):
-    """Motion figures of each joint in a log, all (n,)."""
+    """What each joint does in a log, all (n,)."""
 
     low: NDArray  # least position [rad or m]
     high: NDArray
@@ -72,7 +73,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     if not knows_unit and (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
-    findings = []
+    found = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
         if still[j]:
@@ -88,8 +89,8 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
             )
         else:
             continue
-        findings.append(Finding("note", text, FindingKind.MOTION, (j,)))
-    return findings + _limits(arm, figures)
+        found.append(Finding("note", text, FindingKind.MOTION, (j,)))
+    return found + _limits(arm, figures)
 
 
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
@@ -110,7 +111,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
 
 
 def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
-    findings = []
+    found = []
     lower, upper = arm.position_limits
     for j, (low, high) in enumerate(zip(figures.low, figures.high, strict=True)):
         slack = 0.05 * (upper[j] - lower[j]) if np.isfinite(upper[j] - lower[j]) else np.inf
@@ -120,42 +121,57 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
                 f"{joint_name(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
                 f"{upper[j]:.3g}: other units, another zero or another arm?"
             )
-            findings.append(Finding("note", text, FindingKind.LIMITS, (j,)))
-    return findings
+            found.append(Finding("note", text, FindingKind.LIMITS, (j,)))
+    return found
 
 
 def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     """Logged velocities against differences of positions."""
-    if log.qd is None:
+    compared = _compare_velocities(log)
+    if compared is None:
         return []
-    # Over a while, for differences of neighbours are at the mercy of stamps that jitter.
-    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
-    way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
-    way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
-    dq, qd = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
-    messages, slopes = list[str](), list[float]()
-    likeness = correlations(dq, qd)
-    for j in range(log.n):
-        if np.ptp(log.q[:, j]) < 10 * STILL_TRAVEL or not np.any(qd[:, j]):
-            continue
-        slope = float(dq[:, j] @ qd[:, j] / (dq[:, j] @ dq[:, j]))
-        slopes += [slope] if likeness[j, j] > VELOCITY_LIKENESS else []
+    likeness, slopes = compared
+    texts = []
+    for j in np.flatnonzero(np.isfinite(slopes)).tolist():
         best = int(np.argmax(np.abs(likeness[j])))
         name = joint_name(arm, j)
-        if likeness[j, j] < -0.8:
-            messages.append(f"the velocity of {name} has the opposite sign of its position's rate")
-        elif best != j and abs(likeness[j, best]) > 0.95 and abs(likeness[j, j]) < 0.8:
-            messages.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
-        elif likeness[j, j] > 0.8 and min(abs(slope * DEGREE - 1), abs(slope / DEGREE - 1)) < 0.2:
-            messages.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
-    return [Finding("reject", text, FindingKind.EXCHANGE) for text in messages] or _pace(slopes)
-
-
-def _pace(slopes: list[float]) -> list[Finding]:
-    """Velocities that all are a multiple of the positions' rates: the times are not those of the motion."""
-    pace = float(np.median(slopes)) if slopes else 1.0
-    if max(pace, 1 / pace) < PACE_FACTOR or np.abs(np.log(np.array(slopes) / pace)).max() > 0.1:
+        if likeness[j, j] < -ALIKE:
+            texts.append(f"the velocity of {name} has the opposite sign of its position's rate")
+        elif best != j and abs(likeness[j, best]) > ALIKE > abs(likeness[j, j]):
+            texts.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
+        elif likeness[j, j] > ALIKE and abs(abs(np.log(max(slopes[j], 1e-300))) + np.log(DEGREE)) < np.log(PACE_FACTOR):
+            texts.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
+    if texts:
+        return [Finding("reject", text, FindingKind.EXCHANGE) for text in texts]
+    pace = _pace(likeness, slopes)
+    if not max(pace, 1 / pace) > PACE_FACTOR:
         return []
     text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
     correction = LogCorrection(time_scale=1 / pace)
     return [Finding("warn", text, FindingKind.TIME_SCALE, correction=correction, value=1 / pace)]
+
+
+def velocities_agree(log: Log) -> bool:
+    """Whether measured velocities are the rates of the positions, so that the times are those of the motion."""
+    compared = _compare_velocities(log)
+    return compared is not None and 1 / PACE_FACTOR < _pace(*compared) < PACE_FACTOR
+
+
+def _pace(likeness: NDArray, slopes: NDArray) -> float:
+    """Measured velocities over the positions' rates, one for all joints; nan where they have none in common."""
+    alike = np.log(slopes[(np.diag(likeness) > ALIKE) & (slopes > 0)])
+    return float(np.exp(np.median(alike))) if len(alike) and np.ptp(alike) < np.log(PACE_FACTOR) else np.nan
+
+
+def _compare_velocities(log: Log) -> tuple[NDArray, NDArray] | None:
+    """Correlation (n, n) of positions' changes with those by velocities, and their ratio (n,), nan at rest."""
+    if log.qd is None:
+        return None
+    # Over a while, for differences of neighbours are sensitive to jitter of the stamps.
+    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
+    way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
+    way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
+    dq, change = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]
+    moved = (np.ptp(log.q, axis=0) > 10 * STILL_TRAVEL) & change.any(axis=0)
+    slopes = np.sum(dq * change, axis=0) / np.maximum(np.sum(dq**2, axis=0), 1e-300)
+    return correlations(dq, change), np.where(moved, slopes, np.nan)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.hypotheses.finding import Finding, FindingKind, joint_name, no_torque
-from armdyn.identification.hypotheses.trial import Trial, squares
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
@@ -31,22 +30,22 @@ LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
-    findings: list[Finding] = []
+    found: list[Finding] = []
     spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
         if not log.measured[j]:
-            findings.append(no_torque(arm, j))
+            found.append(Finding("note", no_torque_text(arm, j), FindingKind.NO_TORQUE, (j,)))
             continue
         if spans[j] < RESTING_TRAVEL * spans.max():
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             correction = LogCorrection(without_torque=(j,))
-            findings.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
+            found.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
         for check in (_stuck, _clipping, _noise):
-            findings += check(arm, log, j)
-    return findings + list(_spikes(arm, log))
+            found += check(arm, log, j)
+    return found + list(_spikes(arm, log))
 
 
 def _before(log: Log, sample: int) -> LogCorrection:
@@ -136,73 +135,9 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
 
 
 def _median_of_five(x: NDArray) -> NDArray:
-    """Return the median of each sample (N, n) and the two on either side; ends are repeated."""
+    """Of each sample (N, n) and the two on either side; ends are repeated."""
     longer = np.concatenate([x[:1], x[:1], x, x[-1:], x[-1:]])
     a, b, c, d, e = (longer[k : k + len(x)] for k in range(5))
     low, high = np.maximum(np.minimum(a, b), np.minimum(d, e)), np.minimum(np.maximum(a, b), np.maximum(d, e))
     # The median of c and the two that have one on either side.
     return np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), c))
-
-
-def frozen_findings(trial: Trial, log: Log, of_log: NDArray) -> Iterator[Finding]:
-    """Positions that stop changing by a digit, and torques of that time that the rest of the log does not explain.
-
-    `own` are the samples (N,) of the trial that are the log's. Either torques are worse explained meanwhile, or they
-    spoil the fit: without them the others are explained far better.
-    """
-    t, residual = trial.t, trial.fit.residual
-    loss = np.mean((residual / trial.sizes) ** 2, axis=1)
-    for j, q in enumerate(log.q.T):
-        stays = runs(q)
-        first, last = (int(k) for k in stays[np.argmax(stays[:, 1] - stays[:, 0])])
-        if (last - first) * log.dt < 1.0 or (last - first) > 0.95 * len(log):
-            continue
-        inside = of_log & (t >= log.t[first]) & (t <= log.t[last - 1])
-        others = np.delete(np.ptp(log.q[first:last], axis=0) > OTHERS_TRAVEL * np.ptp(log.q, axis=0), j)
-        if inside.sum() < 10 or inside[of_log].mean() < 0.1 or not others.any():
-            continue
-        ratio = np.median(loss[inside]) / max(np.median(loss[of_log & ~inside]), 1e-300)
-        ratio = ratio if _beyond_stiction(trial, j, inside, of_log & ~inside) else 0.0
-        spoilt = _spoilt(trial, ~inside)
-        if ratio > FROZEN_RATIO or spoilt.clear:
-            comparison = f"{np.sqrt(ratio):.1f} times worse explained meanwhile" if ratio > FROZEN_RATIO else (
-                f"explained with {spoilt.fall:.0%} less error without that time"
-            )  # fmt: skip
-            text = (
-                f"the position of {joint_name(trial.arm, j)} stays at {q[first]:.4g} from "
-                f"{log.t[first] - log.t[0]:.3g} s on, and torques are {comparison}: encoder frozen?"
-            )
-            correction = _before(log, first)
-            yield Finding("reject", text, FindingKind.STUCK, (j,), spoilt.gain, spoilt.fall, correction)
-
-
-def _beyond_stiction(trial: Trial, j: int, inside: NDArray, outside: NDArray) -> bool:
-    """Whether a joint that seems to stand has torques which friction at rest, of any direction, does not explain."""
-    stiction = STICTION_RATIO * float(trial.coulomb[j])
-    left = np.maximum(np.abs(trial.fit.residual[inside, j]) - stiction, 0.0)
-    return bool(np.mean(left**2) > np.mean(trial.fit.residual[outside, j] ** 2))
-
-
-class _Spoilt(NamedTuple):
-    """Improvement of the fit to some samples if others are left out."""
-
-    gain: float  # of log-likelihood
-    fall: float  # of the error
-
-    @property
-    def clear(self) -> bool:
-        return self.gain > SPOILT_GAIN and self.fall > SPOILT_FALL
-
-
-def _spoilt(trial: Trial, samples: NDArray) -> _Spoilt:
-    if samples.sum() * trial.n < 2 * len(trial.fit.x):  # as many equations as unknowns explain anything
-        return _Spoilt(0.0, 0.0)
-    before, after = trial.fit.residual[samples], trial.fitted(trial.columns[samples], trial.tau[samples]).residual
-    change = np.log(squares(before, trial.sizes) / squares(after, trial.sizes))
-    fall = 1 - np.linalg.norm(after / trial.sizes) / np.linalg.norm(before / trial.sizes)
-    return _Spoilt(0.5 * float(trial.counts(after) @ change), float(fall))
-
-
-STICTION_RATIO = 1.5  # friction at rest over that in motion, at most
-FROZEN_RATIO = 6.0  # times the squared error while a position does not change
-SPOILT_GAIN, SPOILT_FALL = 30.0, 0.6  # of log-likelihood and error of other samples, without those of that time

@@ -322,10 +322,10 @@ def test_a_payload_on_a_log_with_a_fault_is_told(folder):
     log = np.loadtxt(folder / "load.csv", delimiter=",", skiprows=1)
     path, head = folder / "somewhat_late.csv", "t,q1,q2,tau1,tau2"
     np.savetxt(path, np.column_stack([log[2:, :3], log[:-2, 3:]]), delimiter=",", header=head, comments="")
-    with pytest.warns(armdyn.ArmdynWarning, match="15 ms later than positions"):
+    with pytest.warns(armdyn.ArmdynWarning, match="lag positions by 20 ms"):
         data = json.loads(run("payload", str(folder / "arm.urdf"), str(path), "--json"))
     assert data["verdict"] == "usable with care"
-    assert any("15 ms later" in text and text.endswith("remedy: --delay 0.015") for text in data["findings"])
+    assert any("by 20 ms" in text and text.endswith("remedy: --delay 0.02") for text in data["findings"])
     assert json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))["verdict"] == "good"
 
 

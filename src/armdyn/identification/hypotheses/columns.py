@@ -1,0 +1,232 @@
+"""Hypotheses about columns: signs, order, gains of drives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.terms import OFFSET
+from armdyn.identification.hypotheses.finding import FindingKind, reversing
+from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
+from armdyn.identification.hypotheses.screening import LogVariant
+from armdyn.identification.logs.corrections import LogCorrection
+
+ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
+GAINS = (0.6, 0.77, 1.3, 1.7)  # of one drive, tried
+TOLERATED_GAIN = 1.1  # factor of one torque that good logs and good descriptions have
+TOLERATED_UNIT = (0.5, 20.0)  # factors of all torques: descriptions in CAD are often of plastic instead of steel
+GAIN_ROUNDS, GAIN_RIDGE = 6, 1e-3  # in which gains of all joints are found, and what keeps them finite
+
+
+class Sign:
+    """Torques, positions, or both of joints with the other sign: any set of torques, single positions and axes."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Single joints, all of them, and those that friction would drive if each joint had bodies of its own."""
+        n = regression.n
+        joints = np.flatnonzero(regression.measured).tolist()
+        sets = {frozenset([j]) for j in joints} | {frozenset(joints), driven_joints(regression)} - {frozenset()}
+        yield from (self.torques(regression, joints) for joints in sorted(sets, key=sorted))
+        if regression.arm.coupling is None:
+            for j in joints:
+                side = np.array(reversing(n, [j]))
+                turned = _turned(regression, side)
+                both = turned._replace(tau=turned.tau * side, mix=np.diag(side))
+                position = LogCorrection(gear_ratio=tuple(side), drive_gain=tuple(side))
+                axis = LogCorrection(gear_ratio=tuple(side))
+                yield LogVariant(FindingKind.SIGN, turned, position, (j,), level="reject")
+                yield LogVariant(FindingKind.SIGN, both, axis, (j,), level="reject")
+
+    def torques(self, regression: ScreeningRegression, joints: frozenset[int]) -> LogVariant:
+        """The torques of a set of joints reversed."""
+        side = np.array(reversing(regression.n, joints))
+
+        def neighbours() -> Iterator[LogVariant]:
+            others = (joints ^ {j} for j in np.flatnonzero(regression.measured).tolist())
+            return (self.torques(regression, other) for other in others if other)
+
+        correction = LogCorrection(drive_gain=tuple(side))
+        design = regression.scaled(side)
+        return LogVariant(
+            FindingKind.SIGN, design, correction, tuple(sorted(joints)), level="reject", neighbours=neighbours
+        )
+
+
+def _turned(regression: ScreeningRegression, side: NDArray) -> ModelDesign:
+    """The log with positions of other signs (n,)."""
+    q, qd, qdd = regression.motion
+    terms = np.where(ODD, side[:, None], 1.0) * regression.terms
+    return regression.moved(RowMotion(q * side, qd * side, qdd * side))._replace(terms=terms)
+
+
+def driven_joints(regression: ScreeningRegression) -> frozenset[int]:
+    """Joints that friction drives, slow and fast, where each is fitted with bodies of its own."""
+    driven = set()
+    speeds = np.sqrt(np.mean(regression.terms[:, :, 0] ** 2, axis=0))
+    for j in range(regression.n):
+        A = np.concatenate([regression.design.rigid[:, j], regression.terms[:, j]], axis=1)
+        size = np.sqrt(np.mean(A**2, axis=0))
+        x = np.linalg.lstsq(A / np.maximum(size, 1e-300), regression.design.tau[:, j], rcond=1e-3)[0]
+        friction = (x / np.maximum(size, 1e-300))[-len(SCREENED) :] * ODD
+        side = np.sign(regression.terms[:, j, 0])
+        slow = np.abs(regression.terms[:, j, 0]) < speeds[j]
+        power = regression.terms[:, j] @ friction * side
+        if power[slow].sum() < 0 and power[~slow].sum() < 0:
+            driven.add(j)
+    return frozenset(driven)
+
+
+class Exchange:
+    """Positions, torques, or both of joints in another order: pairs, then further pairs, and the likeliest order."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Every pair of joints, and the order in which torques suit the joints best."""
+        same = tuple(range(regression.n))
+        pairs = combinations(np.flatnonzero(regression.measured).tolist(), 2)
+        orders = dict.fromkeys(_swapped(same, i, j) for i, j in pairs)
+        orders |= dict.fromkeys([likely_order(regression)] if regression.measured.all() else [])
+        for order in orders:
+            inverse = tuple(int(k) for k in np.argsort(order))
+            coupled = regression.arm.coupling is not None
+            for position, torque in (((), order), *(() if coupled else ((inverse, ()), (inverse, inverse)))):
+                if order != same:
+                    yield self.ordered(regression, position, torque)
+
+    def ordered(
+        self, regression: ScreeningRegression, position: tuple[int, ...], torque: tuple[int, ...]
+    ) -> LogVariant:
+        """The columns in another order, empty where it is as it was."""
+        n = regression.n
+        same = tuple(range(n))
+        design = regression.design
+        if torque:
+            design = regression.with_torques(regression.tau[:, list(torque)], np.eye(n)[list(torque)])
+        if position:
+            p = list(position)
+            q, qd, qdd = regression.motion
+            turned = regression.moved(RowMotion(q[:, p], qd[:, p], qdd[:, p]))
+            design = design._replace(rigid=turned.rigid, terms=regression.terms[:, p])
+        moved = tuple(j for j in same if (position or same)[j] != j or (torque or same)[j] != j)
+
+        def neighbours() -> Iterator[LogVariant]:
+            for i, j in combinations(np.flatnonzero(regression.measured).tolist(), 2):
+                p, t = (_swapped(order, i, j) if order else () for order in (position, torque))
+                if p not in ((), same) or t not in ((), same):
+                    yield self.ordered(regression, p, t)
+
+        correction = LogCorrection(position, torque)
+        return LogVariant(FindingKind.EXCHANGE, design, correction, moved, level="reject", neighbours=neighbours)
+
+
+def _swapped(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
+    other = list(order)
+    other[i], other[j] = order[j], order[i]
+    return tuple(other)
+
+
+def likely_order(regression: ScreeningRegression) -> tuple[int, ...]:
+    """The order of the torques that suits joints best if each had parameters of its own."""
+    from scipy.optimize import linear_sum_assignment
+
+    tau = regression.tau / regression.deviations
+    cost = np.empty((regression.n, regression.n))
+    for j in range(regression.n):
+        A = np.concatenate([regression.design.rigid[:, j], regression.terms[:, j]], axis=1)
+        A = A / np.maximum(np.sqrt(np.mean(A**2, axis=0)), 1e-300)
+        left = tau - A @ np.linalg.lstsq(A, tau, rcond=1e-3)[0]
+        cost[j] = np.log(np.maximum(np.mean(left**2, axis=0), 1e-4))
+    return tuple(int(k) for k in linear_sum_assignment(cost)[1])
+
+
+class DriveGain:
+    """The torque of one joint measured with another gain; drives that move several joints are left alone."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Each joint, with gains on a grid."""
+        joints = np.flatnonzero(regression.measured).tolist() if regression.arm.coupling is None else ()
+        return (self.single(regression, j, gain) for j in joints for gain in GAINS)
+
+    def single(self, regression: ScreeningRegression, j: int, gain: float) -> LogVariant:
+        """The torque of one joint with a gain."""
+        gains = np.where(np.arange(regression.n) == j, gain, 1.0)
+        correction = LogCorrection(drive_gain=tuple(1 / gains))
+        return LogVariant(
+            FindingKind.GAIN, regression.scaled(gains), correction, (j,), gain, n_values=1,
+            tolerated=max(gain, 1 / gain) < TOLERATED_GAIN, family=lambda x: self.single(regression, j, x),
+            ends=(gain / GAINS[-1], gain * GAINS[-1]),
+        )  # fmt: skip
+
+
+class UnlikeGains:
+    """Torques of all joints measured with gains of their own, as currents of unlike drives are."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """The gains that free bodies suggest."""
+        if regression.arm.coupling is not None or regression.n < 2:
+            return
+        gains = free_gains(regression)
+        j = int(np.argmax(np.abs(np.log(gains))))
+        correction = LogCorrection(drive_gain=tuple(1 / gains))
+        yield LogVariant(
+            FindingKind.GAIN, regression.scaled(gains), correction, (j,), float(gains[j]),
+            n_values=regression.n - 1, tolerated=max(gains[j], 1 / gains[j]) < TOLERATED_GAIN**2,
+        )  # fmt: skip
+
+
+class TorqueUnit:
+    """Torques of another unit, all by one factor: told by the described bodies."""
+
+    hint = "of currents give the gain of each drive: one number for all is right on average alone"
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """The factor that the description suggests."""
+        factor = described_factor(regression)
+        if factor is not None:
+            correction = LogCorrection(drive_gain=(1 / factor,) * regression.n)
+            yield LogVariant(
+                FindingKind.GAIN, regression.scaled(np.full(regression.n, factor)), correction, (), factor, n_values=1,
+                level="reject", tolerated=TOLERATED_UNIT[0] < factor < TOLERATED_UNIT[1], hint=self.hint,
+            )  # fmt: skip
+
+
+def described_factor(regression: ScreeningRegression) -> float | None:
+    """Measured over described torque beyond friction, one for all joints; None without a description."""
+    if regression.described is None:
+        return None
+    model, measured = regression.beyond_friction
+    factor = float(np.sum(model * measured) / max(np.sum(model**2), 1e-300))
+    return factor if factor > 0 else None
+
+
+def free_gains(regression: ScreeningRegression) -> NDArray:
+    """Factors (n,) by which torques must be divided to be those of one set of bodies; their geometric mean is 1.
+
+    Rounds of Gauss-Newton: with the rigid torque of each joint as a further column, its factor says by how much its
+    torque is too large.
+    """
+    d, n, c = regression.design, regression.n, regression.base.count
+    joints, count = np.arange(n), len(d.tau)
+    terms = np.zeros((count, n, n, d.terms.shape[2]))
+    terms[:, joints, joints] = d.terms
+    A = np.concatenate([d.rigid, terms.reshape(count, n, -1)], axis=2)
+    gains = np.ones(n)
+    for _ in range(GAIN_ROUNDS):
+        tau = d.tau / gains
+        W = 1 / np.maximum(tau.std(axis=0), 1e-300)
+        rows = (A * W[:, None]).reshape(-1, A.shape[2])
+        rows = rows / np.maximum(np.sqrt(np.mean(rows**2, axis=0)), 1e-300)
+        G = rows.T @ rows + GAIN_RIDGE * len(rows) * np.eye(A.shape[2])
+        x = np.linalg.solve(G, rows.T @ (tau * W).ravel())
+        own = np.zeros((count, n, n))
+        own[:, joints, joints] = (rows[:, :c] @ x[:c]).reshape(count, n)
+        columns = own.reshape(-1, n)
+        cross, squares = rows.T @ columns, np.sum(columns**2, axis=0)
+        left = np.diag(squares) - cross.T @ np.linalg.solve(G, cross)
+        left += GAIN_RIDGE * np.diag(np.maximum(squares, 1e-12 * squares.max()))
+        change = np.linalg.solve(left, columns.T @ ((tau * W).ravel() - rows @ x))
+        gains = gains * np.clip(1 + change, 0.5, 2.0)
+        gains /= np.exp(np.mean(np.log(gains)))
+    return gains

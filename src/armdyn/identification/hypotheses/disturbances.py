@@ -1,0 +1,112 @@
+"""Hypotheses about parts of a log: a torque whose offset changes, an encoder that freezes, a drive that moves two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from armdyn.identification.fit.rows import decimator, grid
+from armdyn.identification.hypotheses.finding import FindingKind
+from armdyn.identification.hypotheses.regression import Model, ScreeningRegression, screened_columns
+from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, LogVariant
+from armdyn.identification.hypotheses.sensors import runs
+from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.log import Log
+from armdyn.identification.motion.track import BAND_HZ
+
+STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may change
+REST_SECONDS = 1.0  # s for which a position must not change by a digit to be suspected
+
+
+class OffsetStep:
+    """A torque whose offset changes on the way; a joint that moves seldom and then stays looks so by its spring."""
+
+    hint = "or use the log behind it"
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """The likeliest time of each joint, and a spring."""
+        marks = [(k, share) for k in range(len(regression.tracks)) for share in STEP_PLACES]
+        after = np.zeros((len(regression.tau), len(marks)))
+        for column, (track, share) in enumerate(marks):
+            rows = np.flatnonzero(regression.segment == track)
+            after[rows[int(share * len(rows)) :], column] = 1.0
+        for j in np.flatnonzero(regression.measured).tolist():
+            values, gains = regression.added(j, after)
+            best = int(np.argmax(gains))
+            track, share = marks[best]
+            rows = np.flatnonzero(regression.segment == track)
+            time = regression.t[rows[int(share * len(rows))]]
+            first = next(some for some in regression.tracks if some.log == regression.tracks[track].log)
+            yield LogVariant(
+                FindingKind.STEP, regression.without(j, values[best] * after[:, best]),
+                LogCorrection(until=float(time - first.t[0])), (j,), float(values[best]), hint=self.hint,
+                alternatives=len(marks), n_values=1,
+            )  # fmt: skip
+            q = regression.motion.q[:, j : j + 1]
+            stiffness, _ = regression.added(j, q)
+            yield LogVariant(
+                FindingKind.STEP, regression.without(j, stiffness[0] * q[:, 0]), n_values=1, tolerated=True
+            )
+
+
+class FrozenEncoder:
+    """A position that stops changing by a digit, while torques of all joints go on; stiction changes one torque."""
+
+    def __init__(self, logs: Iterable[Log]) -> None:
+        self.logs = tuple(logs)
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """The longest rest of each joint left out, and the torque of that joint alone."""
+        number = np.array([track.log for track in regression.tracks])[regression.segment]
+        for k, log in enumerate(self.logs):
+            for j in range(log.n):
+                stays = runs(log.q[:, j])
+                first, last = (int(x) for x in stays[np.argmax(stays[:, 1] - stays[:, 0])])
+                inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
+                moving = np.ptp(log.q[first:last], axis=0) > 0.1 * np.ptp(log.q, axis=0)
+                if (last - first) * log.dt < REST_SECONDS or not moving.any():
+                    continue
+                left = (~inside).sum() * regression.n
+                if inside.sum() * regression.n < regression.n or left < 2 * regression.n_parameters:
+                    continue
+                design = regression.design._replace(rows=~inside)
+                until = LogCorrection(until=float(log.t[first] - log.t[0]))
+                yield LogVariant(FindingKind.STUCK, design, until, (j,), float(log.q[first, j]), level="reject")
+                rest = inside[:, None].astype(float)
+                value, _ = regression.added(j, rest)
+                yield LogVariant(
+                    FindingKind.STUCK, regression.without(j, value[0] * rest[:, 0]), n_values=1, tolerated=True
+                )
+
+
+class SharedDrive:
+    """A drive that moves two neighbours: its friction acts at the speed of its shaft, on both."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Every pair of neighbours that turn, either way."""
+        arm = regression.arm
+        pairs = zip(arm.coordinate_joints, regression.measured, strict=True)
+        turns = [joint.kind == "revolute" and measured for joint, measured in pairs]
+        if arm.coupling is not None:
+            return
+        for j in (j for j in range(1, arm.n) if turns[j] and turns[j - 1]):
+            for side, text in ((1.0, f"{j}+{j + 1}"), (-1.0, f"{j + 1}-{j}")):
+                coupled = arm.with_coupling(text)
+                low = (decimator(*grid(track, BAND_HZ)) for track in regression.tracks)
+                columns = (screened_columns(coupled, track, regression.reach) for track in regression.tracks)
+                terms = [(a @ x.reshape(len(x), -1)).reshape(a.count, arm.n, -1)
+                         for a, x in zip(low, columns, strict=True)]  # fmt: skip
+                other = replace(regression, arm=coupled, terms=np.concatenate(terms))
+                yield LogVariant(
+                    FindingKind.COUPLING, other.design, LogCorrection(coupling=(text,)),
+                    (j - 1, j), side, level="note", accepts=partial(_rubs, j),
+                )  # fmt: skip
+
+
+def _rubs(j: int, model: Model) -> bool:
+    """Whether friction of a shaft brakes for certain: by it a shared drive shows."""
+    torque, std = model.friction
+    return bool((torque[:, j] > np.sqrt(2 * MIN_EVIDENCE) * std[:, j]).all())

@@ -1,0 +1,133 @@
+"""Hypotheses about the motion: times, zeros of joints, gravity, an arm that is led by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from armdyn.identification.fit.terms import OFFSET
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.regression import SCREENED, ScreeningRegression
+from armdyn.identification.hypotheses.screening import LogVariant
+from armdyn.identification.hypotheses.wording import delay_text
+from armdyn.identification.logs.corrections import LogCorrection
+
+DELAYS = np.arange(-8, 11) * 0.02  # s
+TOLERATED_DELAY = 0.051  # s: the fit finds smaller ones
+TIME_SCALES = 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2])
+TOLERATED_SCALE = 1.5  # factor of times, that a poor model may prefer
+TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
+ZERO, TOLERATED_ZERO, LARGEST_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
+
+
+class Delay:
+    """Torques that were measured later than positions, or earlier."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Delays on a grid."""
+        return (self.late(regression, float(delay)) for delay in DELAYS if delay)
+
+    def late(self, regression: ScreeningRegression, delay: float) -> LogVariant:
+        """Torques later by a delay [s]."""
+        step = float(DELAYS[1] - DELAYS[0])
+        return LogVariant(
+            FindingKind.DELAY, regression.later(delay), LogCorrection(delay=delay), (), delay,
+            tolerated=abs(delay) < TOLERATED_DELAY, family=lambda x: self.late(regression, x),
+            ends=(delay - step, delay + step),
+        )  # fmt: skip
+
+
+def delay_finding(delay: float, reduction: float) -> Finding:
+    """Torques that come later than positions, or earlier, by less than is screened for."""
+    text = f"{delay_text(delay)} (corrected, the error falls by {reduction:.0%})"
+    return Finding("warn", text, FindingKind.DELAY, (), np.nan, reduction, LogCorrection(delay=delay), delay)
+
+
+class TimeScale:
+    """Times at another pace: inertia is then out of proportion to gravity, by the square of it."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Factors of the times on a grid."""
+        if np.abs(regression.static).max() > 1e-6 * np.abs(regression.design.rigid).max():
+            yield from (self.slower(regression, float(scale)) for scale in TIME_SCALES)
+
+    def slower(self, regression: ScreeningRegression, scale: float) -> LogVariant:
+        """Times longer by a factor: velocities are less by it, accelerations by its square."""
+        rigid = regression.static + (regression.design.rigid - regression.static) / scale**2
+        step = float(np.sqrt(TIME_SCALES[1] / TIME_SCALES[0]))
+        return LogVariant(
+            FindingKind.TIME_SCALE, regression.design._replace(rigid=rigid), LogCorrection(time_scale=scale), (), scale,
+            tolerated=max(scale, 1 / scale) < TOLERATED_SCALE, family=lambda x: self.slower(regression, x),
+            ends=(scale / step, scale * step),
+        )  # fmt: skip
+
+
+class Zero:
+    """Zeros of joints: a little off, or by a quarter or half turn."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Every joint that turns, either way."""
+        for j, joint in enumerate(regression.arm.coordinate_joints):
+            if joint.kind == "revolute":
+                for off in (ZERO, -ZERO, *TURNS):
+                    yield self.off(regression, j, float(off))
+
+    def off(self, regression: ScreeningRegression, j: int, off: float) -> LogVariant:
+        """Positions of a joint that are too large by an angle."""
+        zero = off * (np.arange(regression.n) == j)
+        design = regression.moved(regression.motion._replace(q=regression.motion.q - zero))
+        ends = tuple(sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * LARGEST_ZERO)))
+        small = abs(off) < LARGEST_ZERO
+        return LogVariant(
+            FindingKind.ZERO, design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < TOLERATED_ZERO,
+            family=(lambda x: self.off(regression, j, x)) if small else None, ends=ends,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+
+class Gravity:
+    """Gravity subtracted from the torques, or an arm that hangs, or is mounted on a wall."""
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """No gravity, and gravity along every axis of the base."""
+        gravity = np.asarray(regression.arm.gravity)
+        size = float(np.linalg.norm(gravity))
+        for axis in [np.zeros(3), *np.eye(3), *-np.eye(3)] if size else ():
+            if axis @ gravity < 0.9 * size:
+                yield LogVariant(
+                    FindingKind.GRAVITY, regression.under_gravity(size * axis),
+                    LogCorrection(gravity=tuple(size * axis + 0.0)), (), float(axis @ gravity) / size, level="reject",
+                )  # fmt: skip
+
+
+class LedByHand:
+    """Torques that positions alone explain: no inertia and no friction are in them, though joints accelerate."""
+
+    hint = "log a motion that the drives make, with the torques that they exert"
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Statics and offsets alone."""
+        if np.abs(regression.static).max() > 1e-6 * np.abs(regression.design.rigid).max():
+            terms = regression.terms * (np.array(SCREENED) == OFFSET)
+            design = regression.design._replace(rigid=regression.static, terms=terms)
+            yield LogVariant(FindingKind.LED_BY_HAND, design, hint=self.hint)
+
+
+def zero_note(regression: ScreeningRegression) -> Iterator[Finding]:
+    """How far zeros of joints are right, as far as the motion shows them."""
+    turning = [j for j, joint in enumerate(regression.arm.coordinate_joints) if joint.kind == "revolute"]
+    if not turning:
+        return
+    q, x = regression.motion.q, regression.model.parameters[: regression.base.count]
+    slopes = []
+    for j in turning:
+        h = 1e-3 * (np.arange(regression.n) == j)
+        change = [regression.rigid(regression.motion._replace(q=q + side * h)) @ x for side in (1, -1)]
+        slopes.append((change[0] - change[1]) / 2e-3)
+    values, _, std = regression.model.added(np.stack(slopes, axis=2))
+    most = dict(zip(turning, np.abs(values) + 1.96 * std, strict=True))
+    shown = [f"+- {off:.2g} rad (joint {j + 1})" for j, off in most.items() if off < 1]
+    hidden = [str(j + 1) for j, off in most.items() if not off < 1]
+    parts = [f"right to {', '.join(shown)}"] if shown else []
+    parts += [f"not shown by this motion (joint {', '.join(hidden)})"] if hidden else []
+    yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)

@@ -1,0 +1,498 @@
+"""Screening regression: the rows of the fit, on which every hypothesis about a log is scored alike.
+
+Torques and joint terms are low-passed and thinned out as those of the fit (`fit.rows`); columns of the links are
+computed at the low-passed motion, so that a hypothesis that changes the motion costs one call of the regressor. A model
+of the log, as it is or as a hypothesis has it, is fitted with the prior of the fit (`fit.evidence`): generic or
+described bodies and small joint terms, of strengths that suit the data. The log evidence of a model over that of
+another is
+
+    1/2 sum_j N_j log(S'_j / S_j) + (c - c') + (d - d')
+
+with the mean squares S_j that free parameters leave of torque j, and N_j independent samples, by the autocorrelation of
+what the better model leaves: residuals of a wrong model resemble their neighbours, and counted as they are they would
+prove anything. c is the price of the prior,
+
+    c = -1/2 (excess + away' L away + log det(A + L) - log det L),
+
+by what the most probable parameters leave beyond the free ones (excess), their distance from the prior (away), its
+precision L and the normal equations A. d is the log probability that friction brakes. What models miss is no noise:
+S_j is at least the square of `MODEL_ERROR` of the torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
+from armdyn.dynamics.regressors.regressor import regressor
+from armdyn.dynamics.shafts import drive_torques, measured_shafts, shaft_rows, shaft_torques
+from armdyn.identification.correlation import correlation_times
+from armdyn.identification.fit.equations import Equations
+from armdyn.identification.fit.evidence import FREE, Evidence, GaussianPrior, Strengths, covariance, evidence
+from armdyn.identification.fit.passive import without_passive
+from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
+from armdyn.identification.fit.rows import decimator, grid, reach_of
+from armdyn.identification.fit.terms import COULOMB, OFFSET, ROTOR, TERMS, VISCOUS, Reach, friction_curve, term_columns
+from armdyn.identification.logs.log import interpolate
+from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
+from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
+
+ROUNDS = 2  # in which the noise is found
+MODEL_ERROR = 0.02  # share of a joint's torque that models of arms miss
+MAX_ROWS = 2000  # of all logs: of more, neighbours tell nothing new
+SLOW, HELD = 0.25, 0.05  # shares of a joint's rms speed, and of the fastest joint's: slow motion, and none
+SCREENED = tuple(k for k, term in enumerate(TERMS) if k in (VISCOUS, COULOMB, OFFSET, ROTOR) or term.share == SLOW)
+
+
+class RowMotion(NamedTuple):
+    """Low-passed motion of the joints at the rows, each (N, n)."""
+
+    q: NDArray
+    qd: NDArray
+    qdd: NDArray
+
+
+class ModelDesign(NamedTuple):
+    """Equations of a model: columns, torques, and what of the measured torques these are."""
+
+    rigid: NDArray  # (N, n, c) columns of the links
+    terms: NDArray  # (N, n, k) columns of the joint terms
+    tau: NDArray  # (N, n)
+    lift: NDArray  # (c, 10 n) parameters of the columns from those of the links
+    mix: NDArray  # (n, n): measured = modelled @ mix
+    rows: NDArray  # (N,) of bool: samples that count
+
+
+@dataclass(frozen=True, eq=False)
+class ScreeningRegression:
+    """Rows of logs of an arm; see the head of the file."""
+
+    arm: Arm
+    base: BaseParameters
+    tracks: tuple[Track, ...]
+    reach: Reach
+    t: NDArray  # (N,) [s]
+    segment: NDArray  # (N,) number of the track
+    motion: RowMotion
+    terms: NDArray  # (N, n, k)
+    tau: NDArray  # (N, n) of the joints, as measured; zero where they were not
+    measured: NDArray  # (n,) of bool: shafts whose torques were; the rows of others are zero, and say nothing
+
+    @classmethod
+    def of(cls, arm: Arm, tracks: Iterable[Track]) -> ScreeningRegression | None:
+        """Rows of tracks, or of long ones of runs that are spread over them; None where they are too few."""
+        active = (track._replace(tau=without_passive(arm, track, DIRECTION_WIDTH)) for track in tracks)
+        used, base = _runs(active), base_parameters(arm)
+        if not used:
+            return None
+        reach = reach_of(arm, used, ())
+        parts = []
+        for k, track in enumerate(used):
+            taps, step, count = grid(track, BAND_HZ)
+            low = decimator(taps, step, count)
+            terms = screened_columns(arm, track, reach)
+            filtered = (low @ terms.reshape(len(terms), -1)).reshape(count, arm.n, -1)
+            middle = track.t[len(taps) // 2 + step * np.arange(count)]
+            smooth = (low @ x for x in (track.q, track.qd, track.qdd, track.tau))
+            parts.append((middle, np.full(count, k), *smooth, filtered))
+        t, segment, q, qd, qdd, tau, terms = (np.concatenate(column) for column in zip(*parts, strict=True))
+        known = np.all([measured_shafts(arm, track.tau) for track in used], axis=0)
+        terms = np.where(known[:, None], terms, 0.0)
+        regression = cls(arm, base, used, reach, t, segment, RowMotion(q, qd, qdd), terms, np.nan_to_num(tau), known)
+        # As many independent equations as unknowns explain anything.
+        enough = len(tau) * arm.n > 1.5 * regression.n_parameters
+        return regression if enough and regression.design.tau[:, known].std(axis=0).all() else None
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.arm.n
+
+    @property
+    def n_parameters(self) -> int:
+        """Number of base parameters and joint terms."""
+        return self.base.count + len(SCREENED) * self.n
+
+    @cached_property
+    def deviations(self) -> NDArray:
+        """Standard deviation (n,) of each torque."""
+        deviation = self.tau.std(axis=0)
+        return np.maximum(deviation, 1e-3 * deviation.max())
+
+    @cached_property
+    def described(self) -> Prior | None:
+        """The described bodies, where they are possible."""
+        return None if why_no_prior(self.arm) else Prior.of(self.arm)
+
+    # -- designs ---------------------------------------------------------------------------------------
+
+    def rigid(self, motion: RowMotion) -> NDArray:
+        """Columns (N, n, c) of the links."""
+        return self._silenced(shaft_rows(self.arm, np.asarray(self.base.regressor(*motion))))
+
+    def _silenced(self, rows: NDArray) -> NDArray:
+        """Rows (N, n, ...) with zeros for the shafts whose torques were not measured."""
+        if not self.measured.all():
+            rows[:, ~self.measured] = 0.0
+        return rows
+
+    @cached_property
+    def design(self) -> ModelDesign:
+        """The log as it is."""
+        lift, mix = (
+            self.base.P[:, : inertial.SIZE * self.arm.n_joints],
+            np.asarray(drive_torques(self.arm, np.eye(self.n))),
+        )
+        tau = self._silenced(np.array(shaft_torques(self.arm, self.tau)))
+        return ModelDesign(self.rigid(self.motion), self.terms, tau, lift, mix, np.ones(len(tau), bool))
+
+    def with_torques(self, tau: NDArray, mix: NDArray | None = None) -> ModelDesign:
+        """The log with other torques (N, n) of the joints; measured = these @ mix."""
+        design = self.design._replace(tau=self._silenced(np.array(shaft_torques(self.arm, tau))))
+        return design if mix is None else design._replace(mix=design.mix @ mix)
+
+    @cached_property
+    def static(self) -> NDArray:
+        """Columns (N, n, c) of the links at rest."""
+        return self.rigid(RowMotion(self.motion.q, 0 * self.motion.qd, 0 * self.motion.qdd))
+
+    def moved(self, motion: RowMotion) -> ModelDesign:
+        """The log with another motion of the links."""
+        return self.design._replace(rigid=self.rigid(motion))
+
+    def under_gravity(self, gravity: NDArray) -> ModelDesign:
+        """The log of an arm that is mounted otherwise: other parameters matter then."""
+        Y = np.asarray(regressor(self.arm.with_gravity(gravity), *self.motion))
+        return self.design._replace(rigid=self._silenced(shaft_rows(self.arm, Y)), lift=self._every_parameter)
+
+    @cached_property
+    def _every_parameter(self) -> NDArray:
+        return np.eye(inertial.SIZE * self.arm.n_joints)
+
+    def scaled(self, factors: NDArray) -> ModelDesign:
+        """The log whose torques were measured with factors (n,)."""
+        return self.with_torques(self.tau / factors, np.diag(factors))
+
+    def later(self, delay: float) -> ModelDesign:
+        """The log whose torques were measured later by a delay [s]."""
+        parts = []
+        for track in self.tracks:
+            tau = interpolate(track.t + delay, track.t, np.nan_to_num(track.tau))
+            parts.append(decimator(*grid(track, BAND_HZ)) @ tau)
+        return self.with_torques(np.concatenate(parts))
+
+    def without(self, j: int, torque: NDArray) -> ModelDesign:
+        """The log without a torque (N,) of one joint."""
+        tau = self.tau.copy()
+        tau[:, j] -= torque
+        return self.with_torques(tau)
+
+    def added(self, j: int, columns: NDArray) -> tuple[NDArray, NDArray]:
+        """Values (k,) of further columns (N, k) of one joint, each alone, and what they gain of log-likelihood."""
+        at_shafts = np.asarray(shaft_torques(self.arm, np.eye(self.n)[j]))
+        values, gains, _ = self.model.added(at_shafts[:, None] * columns[:, None])
+        return values, gains
+
+    # -- scores ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def model(self) -> Model:
+        """The log as it is."""
+        return Model(self, self.design)
+
+    def squares(self, residual: NDArray) -> NDArray:
+        """Mean squares (n,) of residuals, at least those that models miss."""
+        return np.maximum(np.mean(residual**2, axis=0), (MODEL_ERROR * self.deviations) ** 2)
+
+    def counts(self, residual: NDArray) -> NDArray:
+        """Independent samples (n,) of each torque beyond those that parameters use up."""
+        return np.maximum(len(residual) / correlation_times(residual) - self.n_parameters / self.n, 1.0)
+
+    def likelihood_ratio(self, model: Model) -> float:
+        """Logarithm of the likelihood of a model over that of the log as it is."""
+        old, new = self.model.residual[model.design.rows], model.residual[model.design.rows]
+        before, after = self.squares(old), self.squares(new)
+        return float(0.5 * self.counts(np.where(after < before, new, old)) @ np.log(before / after))
+
+    def evidence_ratio(self, model: Model) -> float:
+        """Logarithm of the evidence of a model over that of the log as it is."""
+        likelihood = self.likelihood_ratio(model)
+        if not model.design.rows.all():  # fewer samples are always fitted better
+            return likelihood - self.n_parameters / 2
+        return likelihood + model.prior_cost - self.model.prior_cost + model.dissipation - self.model.dissipation
+
+    def error_reduction(self, model: Model, joints: Iterable[int] = ()) -> float:
+        """Share by which the error falls, of all torques together or of some joints', where friction brakes."""
+        k = list(joints) or list(range(self.n))
+        new, old = (some.braked_residual[model.design.rows][:, k] for some in (model, self.model))
+        return 1 - _norm(new) / max(_norm(old), 1e-300)
+
+    @cached_property
+    def beyond_friction(self) -> tuple[NDArray, NDArray]:
+        """Torques (N, n) of the described bodies and measured ones, without what joint terms explain of them."""
+        d = self.design
+        assert self.described is not None
+        model = d.rigid @ (d.lift @ self.described.theta)
+        return _beyond(d.terms, model) @ d.mix, _beyond(d.terms, d.tau) @ d.mix
+
+    @property
+    def error_without_bodies(self) -> float:
+        """Share of all torques that joint terms alone leave."""
+        return _norm(_beyond(self.terms, self.design.tau) @ self.design.mix) / max(_norm(self.tau), 1e-300)
+
+    @property
+    def described_likeness(self) -> float:
+        """Correlation of described and measured torques beyond friction; nan where no bodies are described."""
+        if self.described is None:
+            return np.nan
+        model, measured = self.beyond_friction
+        return float(np.sum(model * measured)) / max(_norm(model) * _norm(measured), 1e-300)
+
+    @cached_property
+    def bodies(self) -> dict[int, list[tuple[NDArray, NDArray]]]:
+        """Precisions and centres of the columns' parameters by their number, as far as they were asked for."""
+        return {}
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A design fitted to the log: with free parameters, then with those that are most probable."""
+
+    regression: ScreeningRegression
+    design: ModelDesign
+
+    @property
+    def count(self) -> int:
+        """Number of parameters of the links."""
+        return self.design.rigid.shape[2]
+
+    @cached_property
+    def deviations(self) -> NDArray:
+        """Standard deviation (n,) of each modelled torque."""
+        deviation = self.design.tau[self.design.rows].std(axis=0)
+        return np.maximum(deviation, 1e-3 * deviation.max())
+
+    @cached_property
+    def _sums(self) -> Equations:
+        """Sums over the rows, in the layout of the fit."""
+        d, n, c = self.design, self.regression.n, self.count
+        joined = np.concatenate([d.rigid, d.terms, d.tau[:, :, None]], axis=2)
+        joined = (joined if d.rows.all() else joined[d.rows]).transpose(1, 0, 2)
+        at = np.r_[:c, c + np.array(SCREENED), c + len(TERMS)]
+        grams = np.zeros((n, c + len(TERMS) + 1, c + len(TERMS) + 1))
+        grams[np.ix_(np.arange(n), at, at)] = joined.transpose(0, 2, 1) @ joined
+        return Equations(grams[None], np.array([joined.shape[1]]), c, np.ones(n), n, np.zeros(1, int))
+
+    @cached_property
+    def used(self) -> NDArray:
+        """Parameters (size,) that show."""
+        used = np.ones(self._sums.size, bool)
+        used[self.count :] = self._sums.column_squares[self.count :] > 1e-16
+        return used
+
+    @cached_property
+    def beliefs(self) -> list[GaussianPrior]:
+        """Generic bodies, and the described ones where these are possible."""
+        own, c = self.regression, self.count
+        size = np.sqrt(self._sums.column_squares[c:].reshape(own.n, len(TERMS)))
+        terms = (np.maximum(size, 1e-3 * size.max(axis=0) + 1e-12) / self.deviations[:, None]) ** 2
+        if c not in own.bodies:
+            base = replace(own.base, P=self.design.lift)
+            own.bodies[c] = [(precision_in(base, generic_covariance(own.arm)), np.zeros(c))]
+            if own.described is not None:
+                precision = precision_in(base, own.described.covariance)
+                own.bodies[c].append((precision, self.design.lift @ own.described.theta))
+        of_terms, nothing = np.concatenate([np.zeros(c), terms.ravel()]), np.zeros(terms.size)
+        return [GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in own.bodies[c]]
+
+    @cached_property
+    def _free(self) -> tuple[Equations, NDArray]:
+        """Equations weighed by the noise, and parameters (size,) that are nearly free."""
+        equations, belief = self._sums, self.beliefs[0]
+        precision = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
+        noise = self.deviations
+        for _ in range(ROUNDS):
+            equations = equations.with_weights(1 / noise)
+            x = equations.fit(self.used, precision, belief.centre)
+            noise = np.sqrt(equations.errors(x) / equations.samples.sum())
+            noise = np.maximum(noise, MODEL_ERROR * self.deviations)
+        return equations, x
+
+    @cached_property
+    def residual(self) -> NDArray:
+        """Measured torques (N, n) that free parameters leave."""
+        return self.left(self._free[1])
+
+    @cached_property
+    def braked_residual(self) -> NDArray:
+        """Measured torques (N, n) that free parameters leave if friction does not drive any joint."""
+        torque, std = self.friction
+        x = self._free[1].copy()
+        friction = [k for k in range(len(TERMS)) if k not in (OFFSET, ROTOR)]
+        x[self.count :].reshape(-1, len(TERMS))[np.ix_((torque / std).max(axis=0) < 0, friction)] = 0.0
+        return self.left(x)
+
+    def left(self, x: NDArray) -> NDArray:
+        """Measured torques (N, n) that parameters (size,) leave."""
+        d = self.design
+        own = x[self.count :].reshape(-1, len(TERMS))[:, SCREENED]
+        return (d.tau - d.rigid @ x[: self.count] - np.einsum("tjk,jk->tj", d.terms, own)) @ d.mix
+
+    @cached_property
+    def error(self) -> float:
+        """Share of all torques that free parameters leave."""
+        return _norm(self.residual) / max(_norm(self.regression.tau), 1e-300)
+
+    @cached_property
+    def _independent(self) -> Equations:
+        """Equations of independent samples."""
+        equations, _ = self._free
+        counts = self.regression.counts(self.residual[self.design.rows])[np.argmax(np.abs(self.design.mix), axis=1)]
+        return equations.with_weights(equations.weights * np.sqrt(counts / equations.samples.sum()))
+
+    @cached_property
+    def _weighed(self) -> tuple[Equations, list[Evidence]]:
+        """Equations of independent samples, and the most probable parameters under each belief."""
+        equations = self._independent
+        if self is self.regression.model:
+            return equations, [evidence(equations, self.used, belief) for belief in self.beliefs]
+        starts = [found.strengths for found in self.regression.model._weighed[1]]
+        pairs = zip(self.beliefs, starts, strict=True)
+        return equations, [
+            evidence(equations, self.used, belief, start if len(start.terms) == equations.size else None)
+            for belief, start in pairs
+        ]
+
+    @cached_property
+    def _best(self) -> tuple[float, Evidence]:
+        equations, several = self._weighed
+        free = float(equations.errors(self._free[1]) @ equations.weights**2)
+        pairs = zip(several, self.beliefs, strict=True)
+        costs = [found.logarithm(equations, self.used, belief.centre) + free / 2 for found, belief in pairs]
+        k = int(np.argmax(costs))
+        return costs[k], several[k]
+
+    @property
+    def quick_cost(self) -> float:
+        """Price of the prior with the strengths of the log as it is: about what it is with the best ones, or less."""
+        old = self.regression.model
+        if len(old.used) != len(self.used):
+            return self.prior_cost
+        equations, x = self._independent, self._free[1]
+        free = float(equations.errors(x) @ equations.weights**2)
+        costs = []
+        for belief, other in zip(self.beliefs, old._weighed[1], strict=True):
+            precision = belief.precision(other.strengths)
+            fit = Evidence(equations.fit(self.used, precision, belief.centre), other.strengths, precision)
+            costs.append(fit.logarithm(equations, self.used, belief.centre) + free / 2)
+        return max(costs)
+
+    @property
+    def prior_cost(self) -> float:
+        """Price of the prior in the log evidence."""
+        return self._best[0]
+
+    @property
+    def parameters(self) -> NDArray:
+        """Most probable parameters (size,)."""
+        return self._best[1].x
+
+    def added(self, columns: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+        """Values (k,) of further columns (N, n, k), each alone, gains of log-likelihood, and standard deviations."""
+        equations, c = self._weighed[0], self.count
+        W, k = equations.weights**2, np.flatnonzero(self.used)
+        cross = np.zeros((equations.size, columns.shape[2]))
+        own = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
+        cross[:c] = np.einsum("tjc,tjk,j->ck", self.design.rigid, columns, W, optimize=True)
+        own[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
+        square = np.einsum("tjk,tjk,j->k", columns, columns, W, optimize=True)
+        spread = covariance(equations, self.used, self._best[1].precision)
+        left = square - np.einsum("pk,pq,qk->k", cross[k], spread, cross[k], optimize=True)
+        pull = np.einsum("tjk,tj,j->k", columns, self.left(self.parameters), W, optimize=True)
+        shows = left > 1e-9 * np.maximum(square, 1e-300)
+        values = np.divide(pull, left, out=np.zeros_like(pull), where=shows)
+        std = np.sqrt(np.divide(1.0, left, out=np.full_like(left, np.inf), where=shows))
+        return values, np.where(shows, 0.5 * pull * values, 0.0), std
+
+    @cached_property
+    def friction(self) -> tuple[NDArray, NDArray]:
+        """Friction (2, n) of slow and of usual motion in the direction of motion, and its standard deviations."""
+        own = self.regression
+        speeds = np.sqrt(np.mean(own.terms[:, :, 0] ** 2, axis=0))
+        equations, _ = self._weighed
+        k = np.flatnonzero(self.used)
+        spread = np.zeros((equations.size, equations.size))
+        spread[np.ix_(k, k)] = covariance(equations, self.used, self._best[1].precision)
+        torque, std = np.zeros((2, own.n)), np.ones((2, own.n))
+        for j in range(own.n):
+            rows = friction_curve(j, speeds[j] * np.array([SLOW, 1.0]), own.reach)
+            rows[:, [k for k in range(len(TERMS)) if k not in SCREENED]] = 0.0
+            at = slice(self.count + len(TERMS) * j, self.count + len(TERMS) * (j + 1))
+            torque[:, j] = rows @ self.parameters[at]
+            std[:, j] = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", rows, spread[at, at], rows), 1e-300))
+        return torque, std
+
+    @cached_property
+    def dissipation(self) -> float:
+        """Log probability that friction brakes every joint that moves, in slow motion or in usual motion.
+
+        A reversed sign turns the whole curve of friction; a current that does no work turns a part of it.
+        """
+        from scipy.special import log_ndtr
+
+        own = self.regression
+        rms = np.sqrt(np.mean(own.motion.qd**2, axis=0))
+        turns = np.array([joint.kind == "revolute" for joint in own.arm.coordinate_joints])
+        fastest = np.array([rms[turns == kind].max() for kind in turns])
+        torque, std = self.friction
+        return float(np.sum(log_ndtr((torque / std).max(axis=0))[rms > HELD * fastest]))
+
+    @cached_property
+    def described_error(self) -> float:
+        """Share of all torques that the described bodies leave, beside friction; nan where none are described."""
+        own, d = self.regression, self.design
+        if own.described is None:
+            return np.nan
+        rest = _beyond(d.terms, d.tau - d.rigid @ (d.lift @ own.described.theta))
+        return _norm(rest @ d.mix) / max(_norm(own.tau), 1e-300)
+
+
+def _beyond(terms: NDArray, torque: NDArray) -> NDArray:
+    """What joint terms (N, n, k) do not explain of torques (N, n)."""
+    left = torque.copy()
+    for j, columns in enumerate(terms.transpose(1, 0, 2)):
+        left[:, j] -= columns @ np.linalg.lstsq(columns, torque[:, j], rcond=1e-9)[0]
+    return left
+
+
+def screened_columns(arm: Arm, track: Track, reach: Reach) -> NDArray:
+    """Columns (N, n, k) of the joint terms that are screened with."""
+    wanted = np.isin(np.arange(len(TERMS)), SCREENED)
+    return term_columns(arm, track, reach, None, DIRECTION_WIDTH, wanted)[:, SCREENED].swapaxes(1, 2)
+
+
+def _runs(tracks: Iterable[Track]) -> tuple[Track, ...]:
+    """Tracks that have rows, or of long ones runs that are spread over them."""
+    used = [track for track in tracks if grid(track, BAND_HZ)[2] > 0]
+    share = sum(grid(track, BAND_HZ)[2] for track in used) / MAX_ROWS
+    if share <= 1:
+        return tuple(used)
+    runs = []
+    for track in used:
+        parts = np.array_split(np.arange(len(track.t)), max(1, round(len(track.t) * track.dt / RUN_SECONDS)))
+        runs += [track.part(slice(part[0], part[0] + int(len(part) / share) + 1)) for part in parts]
+    return tuple(run for run in runs if grid(run, BAND_HZ)[2] > 0) or tuple(used[: int(MAX_ROWS)])
+
+
+RUN_SECONDS = 60.0  # of long logs, of each of which the same share is looked at
+
+
+def _norm(x: NDArray) -> float:
+    return float(np.linalg.norm(x))

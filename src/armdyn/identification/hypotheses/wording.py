@@ -1,0 +1,125 @@
+"""Sentences about findings, made from their fields: cause first, then the question that it raises."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.model.arm import Arm
+from armdyn.model.coupling import describe_coupling
+
+UNITS = {1e3: "mN m instead of N m", 1e-3: "kN m instead of N m", 100.0: "N cm instead of N m"}
+
+
+def joint_name(arm: Arm, joint: int) -> str:
+    """A joint by number and name."""
+    return f"joint {joint + 1} '{arm.coordinate_names[joint]}'"
+
+
+def no_torque_text(arm: Arm, joint: int) -> str:
+    """A joint whose torque was not measured."""
+    return f"no torque of {joint_name(arm, joint)} was measured: its friction and rotor are not identified"
+
+
+def joint_numbers(joints: Iterable[int]) -> str:
+    """Joints by number, with commas between."""
+    return ", ".join(str(j + 1) for j in joints)
+
+
+def describe(arm: Arm, finding: Finding) -> str:
+    """The finding of a hypothesis in a sentence, with how sure it is and what it costs."""
+    figures = f"error {finding.error_reduction:.0%} less, log evidence {finding.log_evidence:.0f}"
+    if finding.kind == FindingKind.COUPLING and finding.correction is not None:
+        return f"{describe_coupling(finding.correction.arm(arm))[0]} ({figures})"
+    cause, _, question = _cause(arm, finding).partition(": ")
+    return f"{cause} (corrected, {figures}){': ' if question else ''}{question}"
+
+
+def _cause(arm: Arm, finding: Finding) -> str:
+    joints, value, correction = finding.joints, finding.value, finding.correction or LogCorrection()
+    if len(joints) == arm.n > 1:
+        who = "all joints"
+    else:
+        who = joint_name(arm, joints[0]) if len(joints) == 1 else f"joints {joint_numbers(joints)}"
+    match finding.kind:
+        case FindingKind.SIGN:
+            return _sign(who, correction)
+        case FindingKind.EXCHANGE:
+            return _exchange(who, joints, correction)
+        case FindingKind.GAIN:
+            return _gain(arm, who, joints, value, correction)
+        case FindingKind.DELAY:
+            return delay_text(value)
+        case FindingKind.TIME_SCALE:
+            pace = f"{value:.3g} times too fast" if value > 1 else f"{1 / value:.3g} times too slow"
+            return f"the log runs {pace} for its torques: times or stamps at another pace?"
+        case FindingKind.ZERO:
+            off = f"{value:+.2g} rad" if abs(value) < 1 else f"{np.degrees(value):+.0f} degrees"
+            return f"the zero of {who} is {off} off: is it the zero that is described?"
+        case FindingKind.GRAVITY:
+            return _gravity(np.array(correction.gravity))
+        case FindingKind.LED_BY_HAND:
+            return (
+                "positions alone explain the torques, though joints accelerate: was the arm led by hand under gravity "
+                "compensation, or are these computed gravity torques?"
+            )
+        case FindingKind.STEP:
+            return (
+                f"the torque of {who} changes by {value:.3g} about {correction.until:.3g} s after the start: was a "
+                "load taken, or did the sensor's zero move?"
+            )
+        case FindingKind.STUCK:
+            return (
+                f"the position of {who} stays at {value:.4g} from {correction.until:.3g} s on, and torques do not: "
+                "encoder frozen?"
+            )
+    return str(finding.kind)
+
+
+def _sign(who: str, correction: LogCorrection) -> str:
+    if not correction.gear_ratio:
+        return f"the torque of {who} has the wrong sign: sign reversed?"
+    if not correction.drive_gain:
+        return (
+            f"the position and torque of {who} have the wrong sign: does the joint turn the other way than described?"
+        )
+    return f"the position of {who} has the wrong sign: sign reversed?"
+
+
+def _exchange(who: str, joints: tuple[int, ...], correction: LogCorrection) -> str:
+    orders = {"positions": correction.position_order, "torques": correction.torque_order}
+    what = " and ".join(name for name, order in orders.items() if order)
+    order = correction.torque_order or correction.position_order
+    return f"{what} of {who} are in the order {joint_numbers(order[j] for j in joints)}: columns shuffled?"
+
+
+def _gain(arm: Arm, who: str, joints: tuple[int, ...], value: float, correction: LogCorrection) -> str:
+    if not joints:
+        units = [text for unit, text in UNITS.items() if abs(np.log(value / unit)) < 0.5]
+        return f"torques are {value:.3g} times those described: {units[0] if units else 'amperes, or another unit'}?"
+    gains = [1 / gain for gain in correction.drive_gain]
+    if sum(gain != 1 for gain in gains) == 1:
+        return (
+            f"the torque of {who} is {value:.3g} times what the other torques ask for: is the gain of its drive right?"
+        )
+    several = ", ".join(f"{gain:.2g}" for gain in gains)
+    return (
+        f"torques are out of proportion to one another, most that of {who}, as if measured with the gains {several}: "
+        "amperes, unlike drive gains, or joints that share a drive?"
+    )
+
+
+def _gravity(gravity: np.ndarray) -> str:
+    if not gravity.any():
+        return "no gravity is in the torques: was it subtracted?"
+    k = int(np.argmax(np.abs(gravity)))
+    axis = f"{'-' if gravity[k] < 0 else ''}{'xyz'[k]}"
+    return f"gravity acts along {axis} of the base: is the arm mounted as described, or does it hang?"
+
+
+def delay_text(delay: float) -> str:
+    """Torques that come later than positions, or earlier."""
+    return f"torques {'lag' if delay > 0 else 'lead'} positions by {abs(delay) * 1e3:.0f} ms"
