@@ -89,6 +89,11 @@ def light(word: str, reason: str = "", kind: str | None = None) -> Markup:
     return Markup(f'{LIGHT} {kind}"></span>{escape(word)}{why}')
 
 
+def faint(text: str) -> Markup:
+    """A number that the data do not determine, in grey."""
+    return Markup(f'<span class="unknown" title="not determined by the logs">{escape(text)}</span>')
+
+
 def swatch(colour: str, text: str) -> Markup:
     """A text behind a spot of the colour that its curve has."""
     return Markup(f'{LIGHT}" style="background:{escape(colour)}"></span>{escape(text)}')

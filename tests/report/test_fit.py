@@ -12,12 +12,14 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.identification.fit.friction_band import friction_bands
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.identification.quality import JointVerdict, Level, Step, Verdict
 from armdyn.report.advice import advice, next_command, next_step
 from armdyn.report.fit_tables import known_alone
+from armdyn.report.friction import friction_figure
 
 
 @pytest.fixture(scope="module")
@@ -241,3 +243,37 @@ def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_p
     assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
     assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first
     assert next_step(dataclasses.replace(fit, verdict=good, other=fit.other or fit.training)) == "use it"
+
+
+def test_friction_curves_have_bands_that_hold(puma_fit_and_truth):
+    fit, viscous, coulomb = puma_fit_and_truth
+    for band, v, c in zip(friction_bands(fit), viscous, coulomb, strict=True):
+        fast = np.abs(band.speed) > 0.1 * band.speed.max()
+        wanted = v * band.speed + c * np.sign(band.speed)
+        off = np.abs(band.torque - wanted)[fast]
+        # Plain friction: a curve of many terms is within its band but for a small share, and close to it everywhere.
+        assert off.max() < 0.1 * np.abs(wanted).max()
+        assert (band.std[fast] > 0).all()
+    assert friction_figure(fit) is not None
+
+
+@pytest.fixture(scope="module")
+def puma_fit_and_truth():
+    arm = armdyn.arms.puma560()
+    viscous, coulomb = np.linspace(4.0, 1.0, 6), np.linspace(6.0, 1.0, 6)
+    friction = [armdyn.Friction(v, c) for v, c in zip(viscous, coulomb, strict=True)]
+    pairs = zip(arm.joints, friction, strict=True)
+    true = arm.with_joints([dataclasses.replace(j, friction=f, drive=armdyn.Drive()) for j, f in pairs])
+    rng, t = np.random.default_rng(0), np.arange(0, 20, 0.005)
+    q = sum(0.3 * np.sin(2 * np.pi * f * t[:, None] + rng.uniform(0, 6, 6)) for f in (0.1, 0.23, 0.37, 0.5))
+    qd = np.gradient(q, t, axis=0)
+    tau = armdyn.joint_torque(true, q, qd, np.gradient(qd, t, axis=0)) + 0.2 * rng.normal(size=q.shape)
+    return armdyn.identify(true, armdyn.Log(t, q, tau)), viscous, coulomb
+
+
+def test_what_logs_do_not_determine_is_marked(puma_fit_and_truth, tmp_path):
+    fit = puma_fit_and_truth[0]
+    assert not fit.determined.all()
+    assert 'class="unknown"' in fit.report(tmp_path / "fit.html").read_text()
+    fit.save(tmp_path / "fit.urdf")
+    assert any("not determined by the logs" in note for note in armdyn.load(tmp_path / "fit.urdf").notes)

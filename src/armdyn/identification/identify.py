@@ -51,6 +51,7 @@ from armdyn.identification.motion.track import (
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
 
 FLAT = 1e-6  # share of the held-out error that is no difference
 
@@ -270,7 +271,7 @@ def _fit(
 ) -> Fit:
     """Build the result, compared with the logs."""
     filters, tracks = choice.rows.filters, choice.rows.tracks
-    arm, notes = choice.base.source, (*lifted.arm.notes, *_silent_notes(choice.base.source, choice))
+    arm, notes = choice.base.source, (*lifted.arm.notes, *_arm_notes(choice, lifted))
     fitted = replace(lifted.arm, preprocessing=filters.preprocessing, notes=notes)
     if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
         tracks = tracks_of(logs, filters)
@@ -326,12 +327,23 @@ def _fit(
     )
 
 
-def _silent_notes(arm: Arm, choice: Choice) -> list[str]:
-    """Return notes on joints without measured torques, for whoever reads the arm's file."""
-    return [
+def _arm_notes(choice: Choice, lifted: ConstrainedEstimate) -> list[str]:
+    """Return notes on numbers that the logs do not determine, for whoever reads the arm's file."""
+    arm, origin = choice.base.source, "the description" if choice.described else "the bodies nearest to the prior"
+    notes = [
         f"joint '{arm.coordinate_names[j]}': no torque was measured, friction and rotor are those of the description"
         for j in np.flatnonzero(~choice.rows.measured)
     ]
+    unknown = [
+        f"'{name}' ({', '.join(np.array(inertial.NAMES)[~known]) if known.any() else 'all'})"
+        for name, known in zip(arm.link_names, lifted.determined, strict=True)
+        if not known.all()
+    ]
+    return (
+        [*notes, f"not determined by the logs, but taken from {origin}: link {', '.join(unknown)}"]
+        if unknown
+        else notes
+    )
 
 
 def _choice_notes(arm: Arm, choice: Choice) -> list[str]:

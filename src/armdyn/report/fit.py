@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from armdyn import __version__
 from armdyn.errors import ArmdynError
 from armdyn.html import (
     MOST_POINTS,
@@ -22,12 +24,14 @@ from armdyn.html import (
     svg,
     table,
 )
+from armdyn.identification.fit.estimate import COSTLY_PRICE
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.quality import Level, error_text
 from armdyn.report import fit_tables as numbers
 from armdyn.report.advice import advice, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts
+from armdyn.report.friction import friction_figure
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
 LONG_REASONS = 120  # characters from which on reasons are a list below the verdict
@@ -43,7 +47,7 @@ def parts(fit: Fit) -> list[str]:
     before = fit.described
     parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit), *_warnings(fit)]
     parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
-    parts += [fold("Friction as the model has it", *numbers.as_written(fit))]
+    parts += [*_friction(fit), fold("Friction as the model has it", *numbers.as_written(fit))]
     parts += [heading("Before and after"), _comparison(fit, before)]
     if fit.training is not None:
         parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.training, before))]
@@ -56,7 +60,7 @@ def parts(fit: Fit) -> list[str]:
         if result is not None and result.band:
             parts += [
                 heading(f"Residuals on the {title}"),
-                fold("over time, and how alike they are", _residuals(result)),
+                fold("over time, and their autocorrelation", _residuals(result)),
             ]
     if fit.checks:
         parts += [heading("The data"), *(part for check in fit.checks for part in check_parts(check))]
@@ -68,9 +72,10 @@ def _conclusion(fit: Fit) -> list[str]:
     verdict = fit.verdict
     kind = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}[Level(verdict.level)]
     lead = f"{verdict.word[0].upper()}{verdict.word[1:]}"
-    error = f"{error_text(fit.expected_error, fit.error_bound)} torque error on new motion" if judged(fit) else ""
-    error = f"{error[:1].upper()}{error[1:]}; measured: " if error else "Torque error "
-    error += f"{fit.rel_error:.2%} on the logs fitted to"
+    lead += which_joints(fit)
+    if judged(fit):
+        lead += f": {error_text(fit.expected_error, fit.error_bound)} torque error on new motion"
+    error = f"Measured torque error: {fit.rel_error:.2%} on the logs fitted to"
     error += f", {held_out_blocks(fit):.2%} on held-out data" if not np.isnan(held_out_blocks(fit)) else ""
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     if not np.isnan(fit.rel_error_source):
@@ -79,21 +84,58 @@ def _conclusion(fit: Fit) -> list[str]:
     listed = list(verdict.reasons)
     reasons = "; ".join(listed)
     brief = bool(reasons) and len(reasons) < LONG_REASONS
-    lead += which_joints(fit) + (f": {reasons}" if brief else ".")
+    lead += f". {reasons[0].upper()}{reasons[1:]}." if brief else "."
     parts = [
         paragraph(lead, f"big {kind}"),
         *([listing(listed)] if reasons and not brief else []),
     ]
-    parts += [paragraph(f"{error}. {consistent}")]
+    parts += [paragraph(f"{error}. {consistent}"), *_both_models(fit)]
     if verdict.joints:
         names = zip(fit.arm.coordinate_names, verdict.joints, strict=False)
-        rows = [(f"{j + 1} {name}", light(str(joint.level), joint.reason)) for j, (name, joint) in enumerate(names)]
-        parts.append(table(("joint", "verdict"), rows))
+        errors = joint_errors(fit)
+        rows = [
+            (f"{j + 1} {name}", _cell(errors[j], ".1%"), light(str(joint.level), joint.reason))
+            for j, (name, joint) in enumerate(names)
+        ]
+        parts.append(table(("joint", "error on data not fitted to", "verdict"), rows))
     shared = [f"{finding.text[0].upper()}{finding.text[1:]}." for finding in fit.findings if finding.kind == "coupling"]
     step = next_step(fit)
     command = step_command(fit)
     following = [paragraph(f"Next: {step}.", "next")] if step else []
     return [*parts, *map(paragraph, shared), *following, *([code(command)] if command else [])]
+
+
+def _both_models(fit: Fit) -> list[str]:
+    """A sentence on both models, where physical consistency costs much."""
+    if fit.price <= COSTLY_PRICE or np.isnan(fit.held_out_possible):
+        return []
+    return [
+        paragraph(
+            f"Physical consistency costs: the model that is written has {fit.held_out_possible:.2%} on held-out data, "
+            f"the free model, which fit.predict uses, has {fit.held_out:.2%}. A wrong geometry, a payload or coupled "
+            "drives may be the reason.",
+            "warn",
+        )
+    ]
+
+
+def _friction(fit: Fit) -> list[str]:
+    """The friction curves, where the fit has a covariance."""
+    figure = friction_figure(fit)
+    if figure is None:
+        return []
+    described = any(joint.friction.viscous or joint.friction.coulomb for joint in fit.source.joints)
+    caption = (
+        "Friction in steady sliding up to each joint's top speed in the logs, with its 95 % band from the covariance "
+        "of the fit; offsets, load, position and temperature are left out."
+    ) + (" Grey: as described." if described else "")
+    return [heading("Friction curves"), svg(figure), paragraph(caption, "small")]
+
+
+def joint_errors(fit: Fit) -> NDArray:
+    """Errors (n,) of the joints by which their lights are set: held out, or on the validation log where larger."""
+    held = fit.held_out_joints if len(fit.held_out_joints) == fit.arm.n else np.full(fit.arm.n, np.nan)
+    return held if fit.other is None else np.fmax(held, fit.other.rel_error_joints)
 
 
 def held_out_blocks(fit: Fit) -> float:
@@ -120,7 +162,11 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
         if result is not None:
             columns.append(title)
             results.append(result)
-    columns += [*(["held-out data"] if held is not None else []), "RMSE [N m or N]", "residual correlation"]
+    columns += [
+        *(["held-out data"] if held is not None else []),
+        f"RMSE [{numbers.torque_unit(fit)}]",
+        "residual correlation",
+    ]
     rows = []
     for j, name in enumerate(fit.arm.coordinate_names):
         row = [f"{j + 1} {name}", *(_cell(result.rel_error_joints[j], ".2%") for result in results)]
@@ -191,6 +237,7 @@ def _method(fit: Fit) -> list[str]:
         note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(texts))
     ]
     return [
+        f"Made by armdyn {__version__} from {', '.join(check.log.name for check in fit.checks) or 'poses'}.",
         f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
         f"Where the logs do not tell, links are near {fit.centre or 'the description'} (weight {fit.strength:.3g}, "
         "chosen by the data). Of all physically consistent links these fit best: another choice could gain at most "

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from armdyn.html import fold, paragraph, table
+from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 
 STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
@@ -34,14 +34,18 @@ def links(fit: Fit) -> list[str]:
         half = [sure.get(f"{name}{j}", np.nan) / mass if mass > 0 else np.nan for name in MOMENTS]
         known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
         was = (f"{before.inertia.mass:.3g}", vector(before.inertia.com)) if known else ("-", "-")
-        centre = (with_interval(c, h) for c, h in zip(body.com, half, strict=True))
-        rows.append((after.name, with_interval(mass, sure.get(f"m{j}", np.nan)), *centre))
-        more.append((after.name, vector(np.linalg.eigvalsh(body.tensor_com)), *was))
+        known_terms = fit.determined[j - 1] if len(fit.determined) else np.ones(10, bool)
+        centre = (
+            marked(with_interval(c, h), tells or np.isfinite(h))
+            for c, h, tells in zip(body.com, half, known_terms[0] & known_terms[1:4], strict=True)
+        )
+        rows.append((after.name, marked(with_interval(mass, sure.get(f"m{j}", np.nan)), bool(known_terms[0])), *centre))
+        moments = marked(vector(np.linalg.eigvalsh(body.tensor_com)), bool(known_terms.all()))
+        more.append((after.name, moments, *was))
     caption = (
-        "± is the 95 % interval of what the logs alone determine; that of a centre holds for the mass beside it. A "
-        "number without ± is not determined by itself: torques show sums of such numbers, the base parameters below. "
-        "Of all physically consistent bodies with the right sums these are nearest to "
-        f"{fit.centre or 'the description'}."
+        "± is the 95 % interval by the logs alone; that of a centre holds for the mass beside it. Grey numbers are not "
+        "determined by the logs, which tell only sums of them, the base parameters below. Of all physically consistent "
+        f"bodies with the right sums these are nearest to {fit.centre or 'the description'}."
     )
     described = any(row[2] != "-" for row in more)
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
@@ -59,12 +63,13 @@ def joints(fit: Fit) -> list[str]:
         )
         rotor = joint.drive.reflected_inertia
         rotor_text = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
-        rows.append((joint.name, *(with_interval(x, half) for x, half in values), rotor_text))
+        plain_texts = (marked(with_interval(x, half), bool(np.isfinite(half))) for x, half in values)
+        rows.append((joint.name, *plain_texts, rotor_text))
     caption = (
         "SI units at the joint, with 95 % intervals by the logs alone: the plain model of each joint, to compare with "
-        "data sheets and the literature. A rotor without a number of its own is one with its link."
+        "data sheets and the literature. A rotor without a number cannot be known_terms from its link."
     )
-    return [table(JOINT_HEADS, rows), paragraph(caption, "small")]
+    return [table(joint_heads(fit), rows), paragraph(caption, "small")]
 
 
 def as_written(fit: Fit) -> list[str]:
@@ -78,7 +83,28 @@ def as_written(fit: Fit) -> list[str]:
         "Viscous and Coulomb friction are the pair nearest to the friction curve of the model, which is what plain "
         "formats hold; load, presliding and asymmetry come besides."
     )
-    return [paragraph(caption), table(MODEL_HEADS, rows)]
+    return [paragraph(caption), table((*joint_heads(fit), MODEL_HEADS[-1]), rows)]
+
+
+def marked(text: str, determined: bool) -> str:
+    """A number, in grey where the logs do not determine it."""
+    return text if determined or text == "-" else faint(text)
+
+
+def joint_heads(fit: Fit) -> tuple[str, ...]:
+    """Headings of friction and rotors, with units where all joints have the same."""
+    kinds = {joint.kind for joint in fit.arm.joints}
+    units = {"revolute": ("N m s/rad", "N m", "N m", "kg m²"), "prismatic": ("N s/m", "N", "N", "kg")}
+    if len(kinds) > 1:
+        return JOINT_HEADS
+    heads = zip(JOINT_HEADS[1:], units[kinds.pop()], strict=True)
+    return (JOINT_HEADS[0], *(f"{name} [{unit}]" for name, unit in heads))
+
+
+def torque_unit(fit: Fit) -> str:
+    """The unit of torques, or both where joints turn and slide."""
+    kinds = {joint.kind for joint in fit.arm.joints}
+    return "N m or N" if len(kinds) > 1 else "N m" if kinds == {"revolute"} else "N"
 
 
 def with_interval(value: float, half: float) -> str:

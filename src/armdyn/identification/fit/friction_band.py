@@ -1,0 +1,45 @@
+"""The friction curve of a joint in steady sliding, with the band in which the logs let it lie."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armdyn.identification.fit.result import Fit
+from armdyn.identification.fit.terms import ASYMMETRIES, STILL_SPEED, TERMS, friction_curve
+
+SPEEDS = 60  # at which a curve is computed, either way
+
+
+class FrictionBand(NamedTuple):
+    """Friction of a drive, without its offset and what depends on load, position and temperature."""
+
+    speed: NDArray  # (k,) [rad/s or m/s]
+    torque: NDArray  # (k,) [N m or N]
+    std: NDArray  # (k,) its standard deviation, from the covariance of the fit
+
+
+def friction_bands(fit: Fit) -> list[FrictionBand | None]:
+    """Friction curves of the drives up to their top speeds; None of those whose torque was not measured.
+
+    The list is empty where nothing could be held out, and so no covariance is known.
+    """
+    sure = fit.uncertainty
+    if sure is None:
+        return []
+    model, bands = sure.model, list[FrictionBand | None]()
+    directions = np.concatenate([sure.away.T, sure.root], axis=1)
+    for joint, noise in enumerate(sure.noise):
+        first = model.base.count + joint * len(TERMS)
+        own = slice(first, first + len(TERMS))
+        top = max(float(model.reach.top[joint]), STILL_SPEED)
+        # Dense about zero, where dry friction turns.
+        way = top * np.linspace(0.0, 1.0, SPEEDS + 1)[1:] ** 2
+        speed = np.concatenate([-way[::-1], way])
+        rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.reach)
+        rows[:, ASYMMETRIES[0]], rows[:, ASYMMETRIES[1]] = 1.0, np.abs(speed)
+        std = np.linalg.norm(rows @ directions[own], axis=1)
+        bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ sure.x[own], std))
+    return bands
