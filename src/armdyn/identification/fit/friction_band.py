@@ -33,13 +33,13 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
     directions = np.concatenate([sure.away.T, sure.root], axis=1)
     for joint, noise in enumerate(sure.noise):
         first = model.base.count + joint * len(TERMS)
-        own = slice(first, first + len(TERMS))
+        terms = slice(first, first + len(TERMS))
         top = max(float(model.reach.top[joint]), STILL_SPEED)
         # Dense about zero, where dry friction turns.
         way = top * np.linspace(0.0, 1.0, SPEEDS + 1)[1:] ** 2
         speed = np.concatenate([-way[::-1], way])
         rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.reach)
         rows[:, ASYMMETRIES[0]], rows[:, ASYMMETRIES[1]] = 1.0, np.abs(speed)
-        std = np.linalg.norm(rows @ directions[own], axis=1)
-        bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ sure.x[own], std))
+        std = np.linalg.norm(rows @ directions[terms], axis=1)
+        bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ sure.x[terms], std))
     return bands
