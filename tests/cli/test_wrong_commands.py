@@ -82,9 +82,9 @@ WRONG = [
         1,
         "positions reach 90 rad: degrees, .*For degrees give --degrees, .*--radians, for motors --gear-r",
     ),
-    ("identify arm.urdf flipped.csv", 1, "all joints is as if friction drove it.*[;?] [Rr]emedy: --drive-gain -1$"),
+    ("identify arm.urdf flipped.csv", 1, "torque of all joints has the wrong sign.*\\? Remedy: --drive-gain -1$"),
     # Of two joints either may be the one that is reversed against the other.
-    ("identify arm.urdf second.csv", 1, "joint [12] .*sign of its torque .*\\? Remedy: --drive-gain (1,-1|-1,1)$"),
+    ("identify arm.urdf second.csv", 1, "torque of joint 2 .*has the wrong sign.*\\? Remedy: --drive-gain 1,-1$"),
     ("identify arm.urdf log.csv --drive-gain one", 2, "--drive-gain.*expected numbers with commas between"),
     ("identify arm.urdf notes.md", 1, r"notes.md: .*expected \.csv"),
     ("identify arm.urdf .", 1, "folder"),

@@ -11,7 +11,7 @@ import armdyn
 from armdyn import Arm, Drive, Friction, Joint, Link, Spring
 from armdyn.errors import ArmdynWarning
 from armdyn.identification.fit.passive import passive_torque
-from armdyn.identification.motion.differentiate import Motion
+from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import transform
 
@@ -120,7 +120,7 @@ def test_the_balancer_and_passive_friction_are_found():
     coupler = fit.arm.joints[4].friction
     assert elbow.viscous + coupler.viscous == pytest.approx(1.0, rel=0.3)
     assert elbow.coulomb + coupler.coulomb == pytest.approx(3.0, rel=0.3)
-    motion = Motion(q, qd, qdd, 10.0)
+    motion = SmoothedMotion(q, qd, qdd, 10.0)
     passive = passive_torque(arm, motion, 0.003)
     assert np.linalg.norm(passive_torque(fit.arm, motion, 0.003) - passive) < 0.1 * np.linalg.norm(passive)
 

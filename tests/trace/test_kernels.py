@@ -94,9 +94,11 @@ def test_leading_axes_broadcast_like_numpy(random_arm: Callable[..., Any]) -> No
     )
 
 
-# Of arms with six or seven joints, or of base parameters instead of an arm.
+# Of arms with six or seven joints or with springs, of constraints, or of base parameters instead of an arm.
 OTHERS = (
     *("swivel_angle", "operational_inertia", "base_regressor", "base_adaptive_regressor", "base_regressor_gradient"),
+    *("constrained_dynamics", "constrained_torque", "constraint_drift", "constraint_jacobian", "constraint_residual"),
+    "spring_columns",
 )
 TRACED = sorted(
     name

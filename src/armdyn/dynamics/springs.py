@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.errors import ModelError
 from armdyn.kinematics.dependents import joint_positions
 from armdyn.kinematics.forward import Frame, link_frames
 from armdyn.model.arm import Arm
@@ -64,6 +65,8 @@ def spring_columns(arm: Arm, q: Q) -> Array:
     Y : ndarray, shape (..., n, 2 s)
         Gradients of L²/2 and of -L for the length L of each spring, since k (L - l)²/2 is k L²/2 - k l L + constant.
     """
+    if not arm.springs:
+        raise ModelError(f"spring_columns: arm '{arm.name}' has no springs between links; give it some with springs=")
 
     def gradients(x: Symbol) -> list[Symbol]:
         pairs = [(L * L / 2, -L) for L in _lengths(arm, x)]

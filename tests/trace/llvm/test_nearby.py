@@ -11,7 +11,7 @@ CROWDED = """
 import numpy as np
 import armdyn
 from armdyn.trace.llvm import nearby
-from armdyn.trace.llvm.native import Code
+from armdyn.trace.llvm.native import LoadedKernel
 from armdyn.trace.recent import kernels
 arm = armdyn.arms.planar2()
 armdyn.linearize(arm, *np.ones((3, 2)))
@@ -21,7 +21,7 @@ for pages in range(1, 20):
     gap, region = pages << 12, nearby._map(4 << 30)
     nearby._fill_gaps(region)
     nearby._unmap(region + (4 << 30) - gap, gap)
-    loaded.append(Code(module))
+    loaded.append(LoadedKernel(module))
 print(len(loaded))
 """
 

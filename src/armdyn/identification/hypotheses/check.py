@@ -60,7 +60,7 @@ class DataCheck(NamedTuple):
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """Of the table, with units."""
+        """Headings of the table, with units."""
         kinds = {joint.kind for joint in self.arm.coordinate_joints}
         length = "rad, m" if len(kinds) > 1 else "rad" if kinds == {"revolute"} else "m"
         torque = {"rad": "N m", "m": "N"}.get(length, "N m, N")
@@ -237,7 +237,7 @@ def _figures(log: Log, tracks: list[Track]) -> JointFigures:
 
 
 def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
-    """Of the columns acceleration, speed, sign and one, each of unit length."""
+    """Condition number of the columns acceleration, speed, sign and one, each of unit length."""
     columns = np.stack([a, v, side, np.ones_like(v)], axis=1)
     lengths = np.linalg.norm(columns, axis=0)
     if not lengths.all():

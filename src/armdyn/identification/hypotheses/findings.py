@@ -32,7 +32,7 @@ OUTSIDE_DISTANCE = 0.1  # rad or m beyond them that count as outside
 
 
 class JointFigures(NamedTuple):
-    """What each joint does in a log, all (n,)."""
+    """Travel, speed, acceleration and torque of each joint in a log, all (n,)."""
 
     low: NDArray  # least position [rad or m]
     high: NDArray
@@ -73,7 +73,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     if not knows_unit and (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
-    found = []
+    findings = []
     for j in range(arm.n):
         busiest = spans[turns == turns[j]].max()
         if still[j]:
@@ -89,8 +89,8 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
             )
         else:
             continue
-        found.append(Finding("note", text, FindingKind.MOTION, (j,)))
-    return found + _limits(arm, figures)
+        findings.append(Finding("note", text, FindingKind.MOTION, (j,)))
+    return findings + _limits(arm, figures)
 
 
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
@@ -111,7 +111,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
 
 
 def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
-    found = []
+    findings = []
     lower, upper = arm.position_limits
     for j, (low, high) in enumerate(zip(figures.low, figures.high, strict=True)):
         slack = 0.05 * (upper[j] - lower[j]) if np.isfinite(upper[j] - lower[j]) else np.inf
@@ -121,8 +121,8 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
                 f"{joint_name(arm, j)} is at {low:.3g} to {high:.3g}, outside its limits {lower[j]:.3g} to "
                 f"{upper[j]:.3g}: other units, another zero or another arm?"
             )
-            found.append(Finding("note", text, FindingKind.LIMITS, (j,)))
-    return found
+            findings.append(Finding("note", text, FindingKind.LIMITS, (j,)))
+    return findings
 
 
 def velocity_findings(arm: Arm, log: Log) -> list[Finding]:

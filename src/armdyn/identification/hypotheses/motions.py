@@ -114,7 +114,7 @@ class LedByHand:
 
 
 def zero_note(regression: ScreeningRegression) -> Iterator[Finding]:
-    """How far zeros of joints are right, as far as the motion shows them."""
+    """State how far zeros of joints are right, as far as the motion shows them."""
     turning = [j for j, joint in enumerate(regression.arm.coordinate_joints) if joint.kind == "revolute"]
     if not turning:
         return
@@ -126,8 +126,8 @@ def zero_note(regression: ScreeningRegression) -> Iterator[Finding]:
         slopes.append((change[0] - change[1]) / 2e-3)
     values, _, std = regression.model.added(np.stack(slopes, axis=2))
     most = dict(zip(turning, np.abs(values) + 1.96 * std, strict=True))
-    shown = [f"+- {off:.2g} rad (joint {j + 1})" for j, off in most.items() if off < 1]
+    visible = [f"+- {off:.2g} rad (joint {j + 1})" for j, off in most.items() if off < 1]
     hidden = [str(j + 1) for j, off in most.items() if not off < 1]
-    parts = [f"right to {', '.join(shown)}"] if shown else []
+    parts = [f"right to {', '.join(visible)}"] if visible else []
     parts += [f"not shown by this motion (joint {', '.join(hidden)})"] if hidden else []
     yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)

@@ -300,17 +300,17 @@ class Model:
     @cached_property
     def beliefs(self) -> list[GaussianPrior]:
         """Generic bodies, and the described ones where these are possible."""
-        own, c = self.regression, self.count
-        size = np.sqrt(self._sums.column_squares[c:].reshape(own.n, len(TERMS)))
+        screening, c = self.regression, self.count
+        size = np.sqrt(self._sums.column_squares[c:].reshape(screening.n, len(TERMS)))
         terms = (np.maximum(size, 1e-3 * size.max(axis=0) + 1e-12) / self.deviations[:, None]) ** 2
-        if c not in own.bodies:
-            base = replace(own.base, P=self.design.lift)
-            own.bodies[c] = [(precision_in(base, generic_covariance(own.arm)), np.zeros(c))]
-            if own.described is not None:
-                precision = precision_in(base, own.described.covariance)
-                own.bodies[c].append((precision, self.design.lift @ own.described.theta))
+        if c not in screening.bodies:
+            base = replace(screening.base, P=self.design.lift)
+            screening.bodies[c] = [(precision_in(base, generic_covariance(screening.arm)), np.zeros(c))]
+            if screening.described is not None:
+                precision = precision_in(base, screening.described.covariance)
+                screening.bodies[c].append((precision, self.design.lift @ screening.described.theta))
         of_terms, nothing = np.concatenate([np.zeros(c), terms.ravel()]), np.zeros(terms.size)
-        return [GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in own.bodies[c]]
+        return [GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in screening.bodies[c]]
 
     @cached_property
     def _free(self) -> tuple[Equations, NDArray]:
@@ -342,8 +342,8 @@ class Model:
     def left(self, x: NDArray) -> NDArray:
         """Measured torques (N, n) that parameters (size,) leave."""
         d = self.design
-        own = x[self.count :].reshape(-1, len(TERMS))[:, SCREENED]
-        return (d.tau - d.rigid @ x[: self.count] - np.einsum("tjk,jk->tj", d.terms, own)) @ d.mix
+        friction = x[self.count :].reshape(-1, len(TERMS))[:, SCREENED]
+        return (d.tau - d.rigid @ x[: self.count] - np.einsum("tjk,jk->tj", d.terms, friction)) @ d.mix
 
     @cached_property
     def error(self) -> float:
@@ -363,7 +363,7 @@ class Model:
         equations = self._independent
         if self is self.regression.model:
             return equations, [evidence(equations, self.used, belief) for belief in self.beliefs]
-        starts = [found.strengths for found in self.regression.model._weighed[1]]
+        starts = [weighing.strengths for weighing in self.regression.model._weighed[1]]
         pairs = zip(self.beliefs, starts, strict=True)
         return equations, [
             evidence(equations, self.used, belief, start if len(start.terms) == equations.size else None)
@@ -375,7 +375,7 @@ class Model:
         equations, several = self._weighed
         free = float(equations.errors(self._free[1]) @ equations.weights**2)
         pairs = zip(several, self.beliefs, strict=True)
-        costs = [found.logarithm(equations, self.used, belief.centre) + free / 2 for found, belief in pairs]
+        costs = [weighing.logarithm(equations, self.used, belief.centre) + free / 2 for weighing, belief in pairs]
         k = int(np.argmax(costs))
         return costs[k], several[k]
 
@@ -409,9 +409,9 @@ class Model:
         equations, c = self._weighed[0], self.count
         W, k = equations.weights**2, np.flatnonzero(self.used)
         cross = np.zeros((equations.size, columns.shape[2]))
-        own = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
+        friction_rows = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
         cross[:c] = np.einsum("tjc,tjk,j->ck", self.design.rigid, columns, W, optimize=True)
-        own[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
+        friction_rows[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
         square = np.einsum("tjk,tjk,j->k", columns, columns, W, optimize=True)
         spread = covariance(equations, self.used, self._best[1].precision)
         left = square - np.einsum("pk,pq,qk->k", cross[k], spread, cross[k], optimize=True)
@@ -424,15 +424,15 @@ class Model:
     @cached_property
     def friction(self) -> tuple[NDArray, NDArray]:
         """Friction (2, n) of slow and of usual motion in the direction of motion, and its standard deviations."""
-        own = self.regression
-        speeds = np.sqrt(np.mean(own.terms[:, :, 0] ** 2, axis=0))
+        screening = self.regression
+        speeds = np.sqrt(np.mean(screening.terms[:, :, 0] ** 2, axis=0))
         equations, _ = self._weighed
         k = np.flatnonzero(self.used)
         spread = np.zeros((equations.size, equations.size))
         spread[np.ix_(k, k)] = covariance(equations, self.used, self._best[1].precision)
-        torque, std = np.zeros((2, own.n)), np.ones((2, own.n))
-        for j in range(own.n):
-            rows = friction_curve(j, speeds[j] * np.array([SLOW, 1.0]), own.reach)
+        torque, std = np.zeros((2, screening.n)), np.ones((2, screening.n))
+        for j in range(screening.n):
+            rows = friction_curve(j, speeds[j] * np.array([SLOW, 1.0]), screening.reach)
             rows[:, [k for k in range(len(TERMS)) if k not in SCREENED]] = 0.0
             at = slice(self.count + len(TERMS) * j, self.count + len(TERMS) * (j + 1))
             torque[:, j] = rows @ self.parameters[at]
@@ -447,9 +447,9 @@ class Model:
         """
         from scipy.special import log_ndtr
 
-        own = self.regression
-        rms = np.sqrt(np.mean(own.motion.qd**2, axis=0))
-        turns = np.array([joint.kind == "revolute" for joint in own.arm.coordinate_joints])
+        screening = self.regression
+        rms = np.sqrt(np.mean(screening.motion.qd**2, axis=0))
+        turns = np.array([joint.kind == "revolute" for joint in screening.arm.coordinate_joints])
         fastest = np.array([rms[turns == kind].max() for kind in turns])
         torque, std = self.friction
         return float(np.sum(log_ndtr((torque / std).max(axis=0))[rms > HELD * fastest]))
@@ -457,15 +457,15 @@ class Model:
     @cached_property
     def described_error(self) -> float:
         """Share of all torques that the described bodies leave, beside friction; nan where none are described."""
-        own, d = self.regression, self.design
-        if own.described is None:
+        screening, d = self.regression, self.design
+        if screening.described is None:
             return np.nan
-        rest = _beyond(d.terms, d.tau - d.rigid @ (d.lift @ own.described.theta))
-        return _norm(rest @ d.mix) / max(_norm(own.tau), 1e-300)
+        rest = _beyond(d.terms, d.tau - d.rigid @ (d.lift @ screening.described.theta))
+        return _norm(rest @ d.mix) / max(_norm(screening.tau), 1e-300)
 
 
 def _beyond(terms: NDArray, torque: NDArray) -> NDArray:
-    """What joint terms (N, n, k) do not explain of torques (N, n)."""
+    """Torques (N, n) less what joint terms (N, n, k) explain."""
     left = torque.copy()
     for j, columns in enumerate(terms.transpose(1, 0, 2)):
         left[:, j] -= columns @ np.linalg.lstsq(columns, torque[:, j], rcond=1e-9)[0]

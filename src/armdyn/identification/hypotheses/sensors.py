@@ -30,22 +30,22 @@ LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
-    found: list[Finding] = []
+    findings: list[Finding] = []
     spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
         if not log.measured[j]:
-            found.append(Finding("note", no_torque_text(arm, j), FindingKind.NO_TORQUE, (j,)))
+            findings.append(Finding("note", no_torque_text(arm, j), FindingKind.NO_TORQUE, (j,)))
             continue
         if spans[j] < RESTING_TRAVEL * spans.max():
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             correction = LogCorrection(without_torque=(j,))
-            found.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
+            findings.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
         for check in (_stuck, _clipping, _noise):
-            found += check(arm, log, j)
-    return found + list(_spikes(arm, log))
+            findings += check(arm, log, j)
+    return findings + list(_spikes(arm, log))
 
 
 def _before(log: Log, sample: int) -> LogCorrection:
@@ -135,7 +135,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
 
 
 def _median_of_five(x: NDArray) -> NDArray:
-    """Of each sample (N, n) and the two on either side; ends are repeated."""
+    """Median of each sample (N, n) and the two on either side; ends are repeated."""
     longer = np.concatenate([x[:1], x[:1], x, x[-1:], x[-1:]])
     a, b, c, d, e = (longer[k : k + len(x)] for k in range(5))
     low, high = np.maximum(np.minimum(a, b), np.minimum(d, e)), np.minimum(np.maximum(a, b), np.maximum(d, e))
