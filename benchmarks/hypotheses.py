@@ -32,6 +32,7 @@ from armdyn.identification.hypotheses import screening
 from armdyn.identification.hypotheses.check import PreparedLogs, check_logs
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"  # CI size
 LEVELS = (10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 60.0, 100.0)
 
 
@@ -115,9 +116,9 @@ def curve(rows: list[dict[str, Any]]) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Detection and false alarms of hypotheses about logs.")
-    parser.add_argument("--size", type=int, default=8, help="synthetic arms")
+    parser.add_argument("--size", type=int, default=2 if SMALL else 8, help="synthetic arms")
     parser.add_argument("--first", type=int, default=0, help="first seed")
-    parser.add_argument("--faults", type=int, default=len(ALL_FAULTS), help="faults per arm")
+    parser.add_argument("--faults", type=int, default=3 if SMALL else len(ALL_FAULTS), help="faults per arm")
     parser.add_argument("--only", default=",".join(["clean", *ALL_FAULTS]), help="clean, real and names of faults")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")

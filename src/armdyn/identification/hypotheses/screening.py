@@ -135,8 +135,11 @@ def report(regression: ScreeningRegression, best: Scored) -> list[Finding]:
     reduction = max(whole, regression.error_reduction(model, variant.joints), described)
     if reduction < MIN_REDUCTION or model.error > MAX_ERROR or not variant.accepts(model):
         return []
-    # A fault of joints whose torques are small beside others' does not spoil the rest.
+    # A fault of joints whose torques are small beside others' does not spoil the rest. A log that described bodies
+    # explain as it is is rejected only where they explain the corrected one clearly better.
     certain = whole > REJECTED_REDUCTION or model.described_error < MAX_ERROR
+    if regression.model.described_error < MAX_ERROR:
+        certain = certain and described > REJECTED_REDUCTION
     level = "warn" if variant.level == "reject" and not certain else variant.level
     finding = Finding(
         level, "", variant.kind, variant.joints, best.ratio, reduction, variant.correction, variant.value, variant.hint
