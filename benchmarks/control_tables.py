@@ -24,6 +24,9 @@ from armdyn.simulation.compare import Sway
 from armdyn.simulation.mismatch_study import mismatch_study
 from armdyn.simulation.scenarios import ScenarioComparison, compare_scenarios
 from armdyn.simulation.simulate import simulate
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # reproductions/ lies beside
+
 from reproductions.eindhoven_study import (
     ALONE,
     DURATION_S,

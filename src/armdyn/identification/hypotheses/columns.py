@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
-from armdyn.identification.hypotheses.screening import LogVariant
+from armdyn.identification.hypotheses.screening import MAX_ERROR, LogVariant
 from armdyn.identification.logs.corrections import LogCorrection
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
@@ -189,7 +189,14 @@ class TorqueUnit:
             yield LogVariant(
                 FindingKind.GAIN, regression.scaled(np.full(regression.n, factor)), correction, (), factor, n_values=1,
                 level="reject", tolerated=TOLERATED_UNIT[0] < factor < TOLERATED_UNIT[1], hint=self.hint,
+                prior_odds=unit_odds(factor), accepts=lambda model: model.described_error < MAX_ERROR,
             )  # fmt: skip
+
+
+def unit_odds(factor: float) -> float:
+    """Logarithm of the odds against a description that is off by a factor, 95 % of them being tolerated."""
+    low, high = np.log(TOLERATED_UNIT)
+    return float((2 * np.log(factor) - low - high) ** 2 / (high - low) ** 2 * 1.96**2 / 2)
 
 
 def described_factor(regression: ScreeningRegression) -> float | None:

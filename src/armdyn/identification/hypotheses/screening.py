@@ -40,6 +40,7 @@ class LogVariant:
     tolerated: bool = False  # whether good logs are so, or the fit takes care of it
     alternatives: int = 1  # variants that it is the best of
     n_values: int = 0  # numbers that were fitted
+    prior_odds: float = 0.0  # logarithm, beyond those of a fault in general
     accepts: Callable[[Model], bool] = bool  # whether the fit is one of what is supposed
     hint: str = ""
     neighbours: Callable[[], Iterable[LogVariant]] = tuple  # variants that differ from it by one step
@@ -111,7 +112,7 @@ def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
         ratio += model.quick_cost
     if ratio > 0:
         ratio = regression.evidence_ratio(model) - fitted
-    return Scored(variant, model, ratio)
+    return Scored(variant, model, ratio + variant.prior_odds)
 
 
 def _refine(regression: ScreeningRegression, variant: LogVariant) -> Scored:
