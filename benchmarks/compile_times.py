@@ -20,7 +20,7 @@ from armdyn import Arm, Inertia, Joint, Link
 from armdyn.errors import ModelError
 from armdyn.exports import public_names
 from armdyn.trace.backend import native_works
-from armdyn.trace.compiled import LARGEST_NATIVE
+from armdyn.trace.compiled import MAX_NATIVE_INSTRUCTIONS
 from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.llvm.compile import compile_graph
 from armdyn.trace.traced import Traced
@@ -51,7 +51,7 @@ def seconds(arm: Any, name: str) -> tuple[float, int]:
     begin = time.process_time()
     program = traced.make_program(arm, traced.plain_variant)
     count = program.function.n_instructions()
-    if count > LARGEST_NATIVE:
+    if count > MAX_NATIVE_INSTRUCTIONS:
         return float("nan"), count
     compile_graph(graph_of(program), frozenset(k for k, p in enumerate(program.inputs) if p.name in traced.bound))
     return time.process_time() - begin, count

@@ -71,8 +71,8 @@ FOLDERS = {
 def write_reference(app: object) -> None:
     """One page per folder with the public names that live there."""
     names: dict[str, list[str]] = defaultdict(list)
-    homes = {**aliases(armdyn), **armdyn._homes}
-    for name, home in homes.items():
+    name_to_module = {**aliases(armdyn), **armdyn._name_to_module}
+    for name, home in name_to_module.items():
         names[home.split(".")[1]].append(name)
     here = Path(__file__).parent / "api"
     here.mkdir(exist_ok=True)

@@ -177,7 +177,7 @@ def short_searches() -> Iterator[None]:
         yield
 
 
-ROOMS = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
+SUBPACKAGES = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
 
 
 @pytest.fixture(scope="session")
@@ -185,8 +185,8 @@ def traced_functions() -> dict[str, Any]:
     """All public traced functions by name."""
     import importlib
 
-    rooms = [importlib.import_module(f"armdyn.{room}") for room in ROOMS]
-    every = {name: getattr(room, name) for room in rooms for name in room.__all__}
+    subpackages = [importlib.import_module(f"armdyn.{subpackage}") for subpackage in SUBPACKAGES]
+    every = {name: getattr(subpackage, name) for subpackage in subpackages for name in subpackage.__all__}
     return {name: value for name, value in every.items() if hasattr(getattr(value, "traced", None), "make_program")}
 
 

@@ -46,10 +46,10 @@ def test_stubs_are_fresh() -> None:
 def test_tables_of_names_are_sorted() -> None:
     for package in packages():
         if package is not armdyn:
-            homes = [*dict.fromkeys(package._homes.values())]
-            assert homes == sorted(homes), package.__name__
+            name_to_module = [*dict.fromkeys(package._name_to_module.values())]
+            assert name_to_module == sorted(name_to_module), package.__name__
         names: dict[str, list[str]] = {}
-        for name, home in package._homes.items():
+        for name, home in package._name_to_module.items():
             names.setdefault(home, []).append(name)
         for home, listed in names.items():
             assert listed == sorted(listed, key=lambda name: (name.lower(), name)), home
@@ -63,8 +63,8 @@ def test_every_name_of_every_package_exists() -> None:
 
 
 def test_a_name_means_one_thing() -> None:
-    rooms = [armdyn.__dict__.get(room) or getattr(armdyn, room) for room in armdyn._aliased]
-    count = Counter(name for room in rooms for name in room._homes)
+    subpackages = [armdyn.__dict__.get(subpackage) or getattr(armdyn, subpackage) for subpackage in armdyn._aliased]
+    count = Counter(name for subpackage in subpackages for name in subpackage._name_to_module)
     assert [name for name, times in count.items() if times > 1] == []
 
 
@@ -74,7 +74,7 @@ def test_names_of_the_first_release_still_work() -> None:
 
 
 def test_few_names_are_taught_and_the_others_live_in_their_folders() -> None:
-    assert 40 <= len(armdyn._homes) <= 66
+    assert 40 <= len(armdyn._name_to_module) <= 66
     assert "Impedance" not in dir(armdyn)
     assert "Impedance" in dir(armdyn.control)
     assert armdyn.Impedance is armdyn.control.Impedance
@@ -197,7 +197,7 @@ def test_the_index_lists_the_names_to_begin_with() -> None:
     rows = [[c.strip() for c in row.split("|")[1:-1]] for row in _tables(text)[0]]
     listed = {folder.strip("`").removeprefix("armdyn."): sorted(_code(names)) for folder, names in rows[2:]}
     taught: dict[str, list[str]] = {}
-    for name, home in armdyn._homes.items():
+    for name, home in armdyn._name_to_module.items():
         taught.setdefault(home.removeprefix("armdyn."), []).append(name)
     assert listed == {folder: sorted(names) for folder, names in taught.items()}
 

@@ -9,12 +9,12 @@ import pytest
 
 import armdyn
 from armdyn.exports import public_names
-from armdyn.names import Named, renamed_keywords, tables
+from armdyn.names import HintedAttributes, renamed_keywords, tables
 
 RENAMED = tables()["renamed"]
 
 
-class Excitation(Named):
+class Excitation(HintedAttributes):
     constraints = ("floor",)
 
 
@@ -59,7 +59,7 @@ def test_what_replaces_a_name_exists(key: str) -> None:
 
 def _class(name: str) -> type:
     value = getattr(armdyn, name, None) or getattr(importlib.import_module(PLACES[name]), name)
-    assert issubclass(value, Named)
+    assert issubclass(value, HintedAttributes)
     return value
 
 

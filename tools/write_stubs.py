@@ -34,12 +34,12 @@ def packages() -> list[Package]:
 def stub(package: Package) -> str:
     """The text of a package's stub: every name imported from the module that defines it."""
     lines: dict[str, list[str]] = defaultdict(list)
-    for name, home in {**aliases(package), **package._homes}.items():
+    for name, home in {**aliases(package), **package._name_to_module}.items():
         lines[_file(home, name)].append(name)
     text = [HEAD, ""]
     if "__version__" in vars(package):
         text += ["__version__: str", ""]
-    for room in sorted(package._rooms):
+    for room in sorted(package._subpackages):
         text.append(f"from {package.__name__} import {room} as {room}")
     for home in sorted(lines):
         text += [f"from {home} import {name} as {name}" for name in sorted(lines[home], key=_order)]
@@ -50,7 +50,7 @@ def stub(package: Package) -> str:
 def _file(home: str, name: str) -> str:
     """The module that a name comes from at last: `home` may be a package that has it from elsewhere."""
     module = importlib.import_module(home)
-    return _file(module._homes[name], name) if isinstance(module, Package) else home
+    return _file(module._name_to_module[name], name) if isinstance(module, Package) else home
 
 
 def path_of(package: Package) -> Path:

@@ -31,7 +31,7 @@ export(
         "trace": "c_code kernel latex to_jax traced",
         "errors": "ArmdynError ArmdynWarning",
     },
-    rooms="arms reproduce studio",
+    subpackages="arms reproduce studio",
     aliased=(
         "calibration control dynamics identification kinematics model servo shapes simulation spatial study trace "
         "trajectory"

@@ -1,8 +1,8 @@
 """Names of other toolboxes and earlier names of armdyn: the tables of `names.toml`, and what answers by them.
 
 A public name that changes stands in the table `renamed`, with its owner (`armdyn`, a class or a function). The old one
-works for one release, with a `DeprecationWarning` that gives the new one: packages and objects of `Named` look it up by
-themselves, functions with `@renamed_keywords`.
+works for one release, with a `DeprecationWarning` that gives the new one: packages and objects of `HintedAttributes`
+look it up by themselves, functions with `@renamed_keywords`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
-LEAST_LETTERS, MOST_HINTS, QUOTE = 3, 2, "'"  # of a beginning by which names are found; how many of them are told
+MIN_LETTERS, MAX_HINTS, QUOTE = 3, 2, "'"  # of a beginning by which names are found; how many of them are told
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -68,7 +68,7 @@ class UnknownName(AttributeError):
         return f"{self.owner} has no attribute '{self.missing}'{self._hint()}"
 
     def _hint(self) -> str:
-        name, ours, on_an_arm = self.missing, here(self.missing), tables()["on_an_arm"]
+        name, ours, on_an_arm = self.missing, alias_of(self.missing), tables()["on_an_arm"]
         if guessed := tables()["guessed"].get(f"{self.owner.split()[-1].strip(QUOTE)}.{name}"):
             return f"; write {guessed}"
         if name in on_an_arm:
@@ -80,15 +80,15 @@ class UnknownName(AttributeError):
         from difflib import get_close_matches  # 2 ms
 
         known = list(self.known())
-        longer = [one for one in known if one.startswith(name) and len(name) >= LEAST_LETTERS][:MOST_HINTS]
-        near = list(dict.fromkeys((*get_close_matches(name, known, n=2, cutoff=0.75), *longer)))[:MOST_HINTS]
+        longer = [one for one in known if one.startswith(name) and len(name) >= MIN_LETTERS][:MAX_HINTS]
+        near = list(dict.fromkeys((*get_close_matches(name, known, n=2, cutoff=0.75), *longer)))[:MAX_HINTS]
         return f"; did you mean {' or '.join(near)}?" if near else ""
 
     def __reduce__(self) -> tuple[type[AttributeError], tuple[str]]:
         return AttributeError, (str(self),)
 
 
-class _NamedClass(type):
+class _HintedClass(type):
     """Classes whose missing methods are answered, such as `Arm.from_urdf`."""
 
     if not TYPE_CHECKING:  # type checkers must not believe that every name exists
@@ -97,7 +97,7 @@ class _NamedClass(type):
             raise UnknownName(f"class '{cls.__name__}'", name, lambda: dir(cls))
 
 
-class Named(metaclass=_NamedClass):
+class HintedAttributes(metaclass=_HintedClass):
     """Objects whose missing names are answered with what to write."""
 
     if not TYPE_CHECKING:
@@ -109,7 +109,7 @@ class Named(metaclass=_NamedClass):
             raise UnknownName(f"{'an' if called[0] in 'aeiou' else 'a'} {called}", name, lambda: dir(self))
 
 
-def here(name: str) -> list[str]:
+def alias_of(name: str) -> list[str]:
     """Return what a name of another toolbox is called here; empty if it is not known."""
     for *others, ours in (*tables()["toolboxes"], *tables()["simulators"]):
         if name in " ".join(others).replace(".", " ").split():

@@ -21,7 +21,7 @@ import pytest
 import armdyn
 from armdyn.trace import backend, direct_calls, function
 from armdyn.trace.compiled import dispatcher
-from armdyn.trace.function import Function
+from armdyn.trace.function import TracedCallable
 
 needs_native = pytest.mark.skipif(not dispatcher(), reason="no direct calls on this Python")
 
@@ -119,7 +119,7 @@ def test_no_reference_is_lost_or_kept(random_arm: Callable[..., Any]) -> None:
     arm, q = random_arm("RR"), np.full(2, 0.3)
     f = armdyn.mass_matrix
     f(arm, q)
-    short = f.traced.runner.fast[id(arm)]
+    short = f.traced.runner.fast_paths[id(arm)]
     before = [sys.getrefcount(x) for x in (arm, q, short, f)]
     for _ in range(100):
         f(arm, q)
@@ -137,7 +137,7 @@ def test_a_short_way_may_be_forgotten_while_it_runs(random_arm: Callable[..., An
 
     def forget() -> None:
         while not stop.is_set():
-            f.traced.runner._forget_all()
+            f.traced.runner._drop_fast_paths()
 
     other = threading.Thread(target=forget)
     other.start()
@@ -151,13 +151,13 @@ def test_a_short_way_may_be_forgotten_while_it_runs(random_arm: Callable[..., An
 
 def is_alive(f: Any, arm: Any) -> bool:
     """Whether the table leads to nothing for an arm, or to the bound call that is kept alive for it."""
-    at, short = function._place(id(arm)), f.traced.runner.fast.get(id(arm))
+    at, short = function._place(id(arm)), f.traced.runner.fast_paths.get(id(arm))
     return f._words[at] != id(arm) or (short is not None and f._words[at + 1] == id(short))
 
 
 def evict(f: Any) -> None:
-    """Forget all short ways as the table of kernels does when it drops a function's kernels."""
-    for kernel, _ in list(f.traced.runner._learned.values()):
+    """Forget all fast paths as the table of kernels does when it drops a function's kernels."""
+    for kernel, _ in list(f.traced.runner._installed.values()):
         kernel.dropped()
 
 
@@ -265,7 +265,7 @@ def test_many_first_calls_of_several_threads(random_arm: Callable[..., Any]) -> 
 
 
 def test_without_native_code_it_is_the_python_function() -> None:
-    plain = Function(lambda *args, **keywords: (args, keywords))
+    plain = TracedCallable(lambda *args, **keywords: (args, keywords))
     assert plain(1, a=2) == ((1,), {"a": 2})
     assert plain() == ((), {})
 
@@ -284,8 +284,8 @@ def test_without_native_code_it_is_the_python_function() -> None:
 def test_other_pythons_call_through_python(change: tuple[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, *change, raising=False)
     assert not direct_calls.supported()
-    assert function.function_type.__wrapped__() is Function
-    plain = Function(lambda *args: args)
+    assert function.function_type.__wrapped__() is TracedCallable
+    plain = TracedCallable(lambda *args: args)
     plain.put(id(plain), len, 1)  # nothing happens
     plain.drop(id(plain))
     assert plain(1, 2) == (1, 2)

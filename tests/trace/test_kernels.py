@@ -333,7 +333,7 @@ def test_a_bound_call_outlives_its_arm(random_arm: Callable[..., Any]) -> None:
 def test_short_ways_are_forgotten_with_their_arms(random_arm: Callable[..., Any]) -> None:
     import gc
 
-    fast = armdyn.inverse_dynamics.traced.runner.fast
+    fast = armdyn.inverse_dynamics.traced.runner.fast_paths
     arm = random_arm("RPR")
     q, qd, qdd = states(arm, 1)[:, 0]
     gc.collect()
@@ -366,7 +366,7 @@ def test_bad_input_is_named(change: dict[str, Any], message: str, random_arm: Ca
     call = {"q": np.zeros(3), "qd": np.zeros(3), "qdd": np.zeros(3)} | change
     with pytest.raises(ShapeError, match=message):
         armdyn.inverse_dynamics(arm, **call)
-    armdyn.inverse_dynamics(arm, np.zeros(3), np.zeros(3), np.zeros(3))  # and again on the short way
+    armdyn.inverse_dynamics(arm, np.zeros(3), np.zeros(3), np.zeros(3))  # and again on the fast path
     with pytest.raises(ShapeError, match=message):
         armdyn.inverse_dynamics(arm, **call)
 
@@ -393,7 +393,7 @@ def test_a_graph_beyond_the_limit_runs_on_the_virtual_machine_and_says_so(
     from armdyn.errors import ArmdynWarning
     from armdyn.trace import compiled
 
-    monkeypatch.setattr(compiled, "LARGEST_NATIVE", 50)
+    monkeypatch.setattr(compiled, "MAX_NATIVE_INSTRUCTIONS", 50)
     arm = random_arm("PRP", seed=9)
     with pytest.warns(ArmdynWarning, match="virtual machine"):
         M = armdyn.mass_matrix(arm, np.zeros(3))

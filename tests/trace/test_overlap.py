@@ -146,7 +146,7 @@ def test_an_out_of_another_shape_is_rejected(
     shape: tuple[int, ...], threads: int, random_arm: Callable[..., Any]
 ) -> None:
     arm, q, out = random_arm("RPR"), np.ones((100, 3)), np.full(shape, 7.0)
-    for _ in range(2):  # before and after the short way is known
+    for _ in range(2):  # before and after the fast path is known
         with pytest.raises(ShapeError, match=r"expected out for tau of shape \(100, 3\), got"):
             armdyn.inverse_dynamics(arm, q, q, q, out=out, threads=threads)
         with pytest.raises(ShapeError, match=r"expected out for tau of shape \(100, 3\), got"):

@@ -57,7 +57,7 @@ def test_a_kernel_that_was_dropped_is_made_again(random_arm: Callable[..., Any])
     first = [armdyn.inverse_dynamics(arm, q, q, q) for arm in arms]
     runner = armdyn.inverse_dynamics.traced.runner
     assert len(kernels) <= 5
-    assert sum(id(arm) in runner.fast for arm in arms) <= 5  # the short ways go with their kernels
+    assert sum(id(arm) in runner.fast_paths for arm in arms) <= 5  # the fast paths go with their kernels
     for _ in range(2):
         for arm, tau in zip(arms, first, strict=True):
             np.testing.assert_array_equal(armdyn.inverse_dynamics(arm, q, q, q), tau)

@@ -126,8 +126,8 @@ def test_a_cache_that_cannot_be_written_only_costs_time(tmp_path):
 
 def test_a_missing_home_only_costs_time(tmp_path):
     nowhere = "/nonexistent/home"
-    homes = {"HOME": nowhere, "XDG_CACHE_HOME": "", "ARMDYN_CACHE_DIR": ""}
-    done = run([sys.executable, "-m", "armdyn", "torque", "planar2", "--json"], tmp_path, homes)
+    name_to_module = {"HOME": nowhere, "XDG_CACHE_HOME": "", "ARMDYN_CACHE_DIR": ""}
+    done = run([sys.executable, "-m", "armdyn", "torque", "planar2", "--json"], tmp_path, name_to_module)
     assert done.returncode == 0, done.stderr
 
 

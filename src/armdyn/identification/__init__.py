@@ -19,5 +19,5 @@ export(
         "springs": "identify_springs Springs",
         "wrench": "subtract_wrench",
     },
-    rooms="estimators",
+    subpackages="estimators",
 )

@@ -21,7 +21,7 @@ from armdyn.frozen import Frozen
 from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Dependence, Frame, Spring, dependence, parent_indices
 from armdyn.model.preprocessing import Preprocessing
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -105,7 +105,7 @@ class Physical(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Arm(Named, Frozen):
+class Arm(HintedAttributes, Frozen):
     """An arm: joints, each carrying one link; a serial chain, or a tree of them.
 
     The tip of a chain is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from armdyn.trace.llvm.native import LoadedKernel, Module
 
 # Graphs with more instructions than this would compile for longer than 7 s: the virtual machine runs them.
-LARGEST_NATIVE = 60_000
+MAX_NATIVE_INSTRUCTIONS = 60_000
 # A folder whose text cannot change a formula says so in its `__init__.py`.
 NO_FORMULAS = b"NO_FORMULAS = True"
 
@@ -75,13 +75,13 @@ def _graph(program: Program, shared: frozenset[str], form: Form) -> Graph | None
 
     if "rollout" in form:  # a repeated formula is traced once, not at each of its calls
         graph = staged_graph(program, shared)
-        return graph if len(graph.nodes) <= LARGEST_NATIVE else None
-    return graph_of(program) if program.function.n_instructions() <= LARGEST_NATIVE else None
+        return graph if len(graph.nodes) <= MAX_NATIVE_INSTRUCTIONS else None
+    return graph_of(program) if program.function.n_instructions() <= MAX_NATIVE_INSTRUCTIONS else None
 
 
 @cache
-def trial() -> LoadedKernel:
-    """The tiny kernel that tests this machine, with the code that finds short ways; it stays in memory."""
+def self_test_kernel() -> LoadedKernel:
+    """The tiny kernel that tests this machine, with the code that finds fast paths; it stays in memory."""
     from armdyn.trace import cache as disk
     from armdyn.trace.llvm.native import LoadedKernel
 
@@ -98,22 +98,22 @@ def trial() -> LoadedKernel:
 
 @cache
 def dispatcher() -> int:
-    """The address of the code that finds short ways, 0 where it may not be used."""
+    """The address of the code that finds fast paths, 0 where it may not be used."""
     from armdyn.trace.llvm.native import function_address
 
-    if not direct_calls.available() or function.function_type() is function.Function:
+    if not direct_calls.available() or function.function_type() is function.TracedCallable:
         return 0
-    context = (ctypes.c_uint64 * 3).from_address(trial().address("dispatch_context"))
+    context = (ctypes.c_uint64 * 3).from_address(self_test_kernel().address("dispatch_context"))
     context[:] = [function_address(name) for name in ("PyObject_Vectorcall", "Py_DecRef", "Py_IncRef")]
-    return trial().address("dispatch")
+    return self_test_kernel().address("dispatch")
 
 
 def self_test() -> None:
     """Run the tiny kernel; raises if anything about this machine is not as expected."""
     batch = np.arange(10.0).reshape(5, 2)
     want = np.stack([batch[:, 1] - batch[:, 0], batch[:, 0] * batch[:, 1]], -1)
-    gufunc = trial().gufunc
-    bound = trial().bind([], gufunc)
+    gufunc = self_test_kernel().gufunc
+    bound = self_test_kernel().bind([], gufunc)
     got = [gufunc(batch), bound(batch), np.stack([bound(row) for row in batch])]
     if dispatcher():
         callable_ = function.function_type()(lambda *args: args)
@@ -154,7 +154,7 @@ def source_digest() -> str:
 
 def _warn_too_large(program: Any) -> None:
     warnings.warn(
-        f"{program.name} has {program.function.n_instructions()} instructions, more than {LARGEST_NATIVE}: "
+        f"{program.name} has {program.function.n_instructions()} instructions, more than {MAX_NATIVE_INSTRUCTIONS}: "
         "it runs on CasADi's virtual machine, about 100 times slower than a native kernel",
         ArmdynWarning,
         stacklevel=4,

@@ -1,9 +1,9 @@
 """Traced functions as Python sees them: functions in all but their type, which native code can call directly.
 
-A `Function` runs the Python function it was made from. On the Pythons that `direct_calls` names, functions are of a
-type with two more words in every object, made by CPython's documented `PyType_FromSpecWithBases` with the member
+A `TracedCallable` runs the Python function it was made from. On the Pythons that `direct_calls` names, functions are
+of a type with two more words in every object, made by CPython's documented `PyType_FromSpecWithBases` with the member
 `__vectorcalloffset__`: once native code runs here (`compiled.dispatcher`), a call whose first argument is a subject
-with a short way goes there without passing through Python. Its kernel checks the arguments and computes, and leaves
+with a fast path goes there without passing through Python. Its kernel checks the arguments and computes, and leaves
 what it does not know to the Python function.
 """
 
@@ -20,13 +20,13 @@ from armdyn.files import fill_template
 from armdyn.trace import direct_calls
 from armdyn.trace.direct_calls import structure
 
-# Short ways per function that are found natively; a subject whose place another one takes goes through Python.
+# Fast paths per function that are found natively; a subject whose place another one takes goes through Python.
 PLACES = 64
 # A place is the subject, the bound call, its code and its uniform block; before them stands the Python function.
 WORDS = 4
 
 
-class Function:
+class TracedCallable:
     """A callable that looks like the Python function it runs."""
 
     def __init__(self, python: Callable[..., Any]) -> None:
@@ -48,17 +48,17 @@ class Function:
     def __repr__(self) -> str:
         return f"<function {self.__qualname__} at {id(self):#x}>"  # type: ignore[attr-defined]
 
-    # -- short ways: none without native calls ---------------------------------------------------------
+    # -- fast paths: none without native calls ---------------------------------------------------------
 
     def put(self, subject: int, bound: Any, dispatch: int) -> None:
         """Let calls for a subject, given by its id, go to a bound call of `native.LoadedKernel`."""
 
     def drop(self, subject: int) -> None:
-        """Forget a subject's short way."""
+        """Forget a subject's fast path."""
 
 
-class WithTable(Function):
-    """A function with a table of short ways; `function_type` adds the words that lead native code to it."""
+class WithTable(TracedCallable):
+    """A function with a table of fast paths; `function_type` adds the words that lead native code to it."""
 
     def __init__(self, python: Callable[..., Any]) -> None:
         super().__init__(python)
@@ -74,7 +74,7 @@ class WithTable(Function):
         (ctypes.c_uint64 * 2).from_address(id(self) + offset())[:] = [dispatch, ctypes.addressof(self._words)]
 
     def drop(self, subject: int) -> None:
-        """Forget a subject's short way."""
+        """Forget a subject's fast path."""
         at = _place(subject)
         if self._words[at] == subject:
             self._words[at] = 0
@@ -109,25 +109,25 @@ def offset() -> int:
 
 
 @cache
-def function_type() -> type[Function]:
-    """Return the type of traced functions: `Function` where native calls are not known to work."""
+def function_type() -> type[TracedCallable]:
+    """Return the type of traced functions: `TracedCallable` where native calls are not known to work."""
     if not direct_calls.supported():
-        return Function
+        return TracedCallable
     make = ctypes.pythonapi.PyType_FromSpecWithBases
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object]
     members = (_Member * 2)(_Member(b"__vectorcalloffset__", SIZE_MEMBER, offset(), READ_ONLY, None))
     slots = (_Slot * 2)(_Slot(MEMBERS, ctypes.addressof(members)))
     size, name = offset() + 16, f"{__name__}.NativeFunction".encode()
     spec = _Spec(name, size, 0, DEFAULT | HAVE_VECTORCALL, ctypes.addressof(slots))
-    kind: type[Function] = make(ctypes.addressof(spec), (WithTable,))
+    kind: type[TracedCallable] = make(ctypes.addressof(spec), (WithTable,))
     referenced.extend((members, slots, spec, name))
     as_made = kind.__basicsize__ == size and kind.__flags__ & HAVE_VECTORCALL and offset() % 8 == 0
-    return kind if as_made else Function
+    return kind if as_made else TracedCallable
 
 
 referenced: list[Any] = []  # what CPython may refer to as long as the type lives
 
 
 def dispatch_text() -> str:
-    """The native code that finds short ways, as LLVM text."""
+    """The native code that finds fast paths, as LLVM text."""
     return fill_template(Path(__file__).with_name("dispatch.ll"), table=offset() + 8, last_row=PLACES - 1, words=WORDS)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
 from armdyn.trace.compiled import compile_program
-from armdyn.trace.pool import FROM_BYTES, pool
+from armdyn.trace.pool import MIN_POOLED_BYTES, pool
 from armdyn.trace.program import Program, as_list
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class NativeKernel:
         self.inputs, self.outputs = loaded.module.inputs, loaded.module.outputs
         self.gufunc = loaded.gufunc
         self.nbytes, self.cost = loaded.nbytes, loaded.module.cost
-        self.short_ways: dict[int, Callable[[int], None]] = {}  # by id of a subject: what forgets its short way
+        self.fast_paths: dict[int, Callable[[int], None]] = {}  # by id of a subject: what forgets its fast path
 
     def bind(
         self, shared: Sequence[NDArray], fallback: Callable[..., Any], collect: type[tuple[Any, ...]] | None = None
@@ -74,8 +74,8 @@ class NativeKernel:
         return int(samples * self.cost / THREAD_NS)
 
     def dropped(self) -> None:
-        """Short ways would keep the code in memory: forget them too."""
-        for subject, forget in list(self.short_ways.items()):
+        """Fast paths would keep the code in memory: forget them too."""
+        for subject, forget in list(self.fast_paths.items()):
             forget(subject)
 
     def __call__(self, arrays: Sequence[NDArray], outs: Outs, batch: tuple[int, ...], threads: int) -> list[NDArray]:
@@ -84,7 +84,7 @@ class NativeKernel:
             a if port.is_plain(a) else np.array(a, float, order="C")
             for a, port in zip(arrays, self.inputs, strict=True)
         ]
-        if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= FROM_BYTES:
+        if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= MIN_POOLED_BYTES:
             outs = [pool().empty(batch + p.shape) if o is None else o for o, p in zip(outs, self.outputs, strict=True)]
         if threads > 1 and batch:
             threads = min(threads, batch[0], self.threads_that_pay(math.prod(batch)))

@@ -1,4 +1,4 @@
-"""Traced functions on arrays: checks, kernels, and the short way for single samples."""
+"""Traced functions on arrays: checks, kernels, and the fast path for single samples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from armdyn.arrays import common_batch
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
 from armdyn.trace.compiled import dispatcher
-from armdyn.trace.function import Function
+from armdyn.trace.function import TracedCallable
 from armdyn.trace.kernel import check_threads, default_threads, make_kernel
 from armdyn.trace.program import Port
 from armdyn.trace.recent import kernels
@@ -31,20 +31,19 @@ S = TypeVar("S", bound=Any)  # the subject that the formula takes
 
 
 class Runner:
-    """The kernels of one traced function, and the short ways to them."""
+    """The kernels of one traced function, and the fast paths to them."""
 
     def __init__(self, traced: Traced) -> None:
         self.traced = traced
-        self.fast: dict[int, Callable[..., Any]] = {}  # by id of the subject: the short way, once it is known
-        self._learned: dict[
-            int, Any
-        ] = {}  # by id of the subject: the kernel of its short way, and what waits for its end
-        # Native code is led to short ways that `fast` alone keeps alive: both change together, in one thread at a time,
-        # and again in the same one where a subject's end is noticed meanwhile. No other lock is asked for inside.
+        self.fast_paths: dict[int, Callable[..., Any]] = {}  # by id of the subject: the fast path, once it is known
+        # By id of the subject: the kernel of its fast path, and what waits for its end.
+        self._installed: dict[int, Any] = {}
+        # `fast_paths` alone keeps alive what native code calls: both change together, in one thread at a time. The lock
+        # is reentrant, since the end of a subject may be noticed inside. No other lock is taken inside.
         self._lock = threading.RLock()
         self._known_ports: dict[tuple[Any, ...], list[Port]] = {}
-        self.function = Function(traced.call)  # the public one, once it is made
-        backend.on_change(self._forget_all)
+        self.function = TracedCallable(traced.call)  # the public one, once it is made
+        backend.on_change(self._drop_fast_paths)
 
     def __call__(
         self, subject: Subject, values: dict[str, Any], options: dict[str, Any], out: Any, threads: Any
@@ -66,7 +65,7 @@ class Runner:
         count = default_threads() if threads is None else check_threads(threads)
         results = self.evaluate(kernel, arrays, out, count)
         if len(bound) == len(traced.bound) and variant == traced.plain_variant and hasattr(kernel, "gufunc"):
-            self._learn(subject, kernel)
+            self._install_fast_path(subject, kernel)
         return results
 
     def _ports(self, sizes: Mapping[str, int], names: tuple[str, ...]) -> list[Port]:
@@ -91,9 +90,9 @@ class Runner:
 
         return kernels.find((*place, engine), make)
 
-    def _learn(self, subject: Subject, kernel: Any) -> None:
-        """Remember the short ways for this subject as long as it lives."""
-        if id(subject) in self._learned:
+    def _install_fast_path(self, subject: Subject, kernel: Any) -> None:
+        """Remember the fast paths for this subject as long as it lives."""
+        if id(subject) in self._installed:
             return
         bound = [subject.trace_data(name) for name in self.traced.bound]
         reference, call, result = weakref.ref(subject), self.traced.call, self.traced.result
@@ -103,27 +102,27 @@ class Runner:
             return call(reference(), args, keywords)  # type: ignore[arg-type]  # it lives, or nobody could have asked
 
         with self._lock:
-            if id(subject) in self._learned:  # by another thread meanwhile
+            if id(subject) in self._installed:  # by another thread meanwhile
                 return
-            kernel.short_ways[id(subject)] = self._forget
-            end = weakref.finalize(subject, self._forget, id(subject))
+            kernel.fast_paths[id(subject)] = self._drop_fast_path
+            end = weakref.finalize(subject, self._drop_fast_path, id(subject))
             end.atexit = False
-            self._learned[id(subject)] = kernel, end
-            self.fast[id(subject)] = short = kernel.bind(bound, general, result)
+            self._installed[id(subject)] = kernel, end
+            self.fast_paths[id(subject)] = short = kernel.bind(bound, general, result)
             self.function.put(id(subject), short, dispatch)
 
-    def _forget_all(self) -> None:
-        for identity in list(self._learned):
-            self._forget(identity)
+    def _drop_fast_paths(self) -> None:
+        for identity in list(self._installed):
+            self._drop_fast_path(identity)
 
-    def _forget(self, identity: int) -> None:
+    def _drop_fast_path(self, identity: int) -> None:
         """Without its kernel, and once the subject is gone: its number may soon be another's."""
         with self._lock:
             self.function.drop(identity)
-            self.fast.pop(identity, None)
-            if learned := self._learned.pop(identity, None):
+            self.fast_paths.pop(identity, None)
+            if learned := self._installed.pop(identity, None):
                 kernel, end = learned
-                kernel.short_ways.pop(identity, None)
+                kernel.fast_paths.pop(identity, None)
                 end.detach()
 
     # -- arrays ---------------------------------------------------------------------------------------

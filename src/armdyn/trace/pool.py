@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 
 # Calls whose results are at least so large take those of a quarter of a megabyte and more from the pool.
-FROM_BYTES = 16 * 2**20
-SMALLEST_BYTES = 2**18
+MIN_POOLED_BYTES = 16 * 2**20
+MIN_BYTES = 2**18
 # A block may be larger than the array it serves by this factor.
-LARGEST_BLOCK_RATIO = 1.5
+MAX_BLOCK_RATIO = 1.5
 
 
 class Pool:
@@ -41,7 +41,7 @@ class Pool:
     def empty(self, shape: tuple[int, ...]) -> NDArray:
         """An array of any contents, as `numpy.empty` makes it."""
         size = 8 * math.prod(shape)
-        if size < SMALLEST_BYTES or not self.cap:
+        if size < MIN_BYTES or not self.cap:
             return np.empty(shape)
         try:
             return np.asarray(_Lease(self, self._take(size), shape))
@@ -52,7 +52,7 @@ class Pool:
     def _take(self, size: int) -> NDArray:
         """The tightest block that waits, or a new one."""
         with self._lock:
-            fitting = [block for block in self._free if size <= block.nbytes <= LARGEST_BLOCK_RATIO * size]
+            fitting = [block for block in self._free if size <= block.nbytes <= MAX_BLOCK_RATIO * size]
             if fitting:
                 best = min(fitting, key=lambda block: block.nbytes)
                 self._free = [block for block in self._free if block is not best]

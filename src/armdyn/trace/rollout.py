@@ -42,7 +42,7 @@ class Rollout:
             self.nbytes, self._code = code.nbytes, code
             pointer, number = ctypes.c_void_p, ctypes.c_int64
             kind = ctypes.CFUNCTYPE(None, pointer, pointer, pointer, number, number)
-            self._march = kind(code.address("march"))
+            self._driver = kind(code.address("rollout_driver"))
 
     def dropped(self) -> None:
         """Nothing else refers to it."""
@@ -54,10 +54,10 @@ class Rollout:
         if self._program is not None:
             return lambda: self._virtual(arrays, 0, steps)
         pointers, across, along = self._tables(arrays)
-        march = self._march
+        driver = self._driver
 
         def run(_keep: Any = (self, arrays)) -> None:  # the code must outlive the call
-            march(pointers.ctypes.data, across.ctypes.data, along.ctypes.data, lanes, steps)
+            driver(pointers.ctypes.data, across.ctypes.data, along.ctypes.data, lanes, steps)
 
         return run
 
@@ -69,12 +69,12 @@ class Rollout:
         if self._program is not None:
             return lambda: self._virtual(arrays, next(left), steps)
         pointers, across, along = self._tables(arrays)
-        ahead, march = along * steps, self._march
+        ahead, driver = along * steps, self._driver
         tables = (pointers.ctypes.data, across.ctypes.data, along.ctypes.data, lanes, steps)
 
         def run(_keep: Any = (self, arrays, across, along)) -> None:
             next(left)
-            march(*tables)
+            driver(*tables)
             np.add(pointers, ahead, out=pointers)
 
         return run

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from armdyn.trace.llvm.native import JitModule
     from armdyn.trace.traced import Subject, Traced, Variant
 
-OLDEST_JAX = (0, 8, 1)  # whose foreign function interface is as it is written for
+MIN_JAX = (0, 8, 1)  # whose foreign function interface is as it is written for
 
 # What XLA calls by name, kept as long as the process: nothing says when XLA is done with it.
 _registered: dict[str, JitModule] = {}
@@ -88,8 +88,8 @@ def _jax() -> Any:
         import jax.ffi
     except ImportError:
         raise MissingExtraError("to_jax needs JAX", "jax") from None
-    if jax.__version_info__ < OLDEST_JAX:  # which would end the process when the handler is registered
-        oldest = ".".join(map(str, OLDEST_JAX))
+    if jax.__version_info__ < MIN_JAX:  # which would end the process when the handler is registered
+        oldest = ".".join(map(str, MIN_JAX))
         raise MissingExtraError(f"to_jax needs JAX {oldest} or newer, got {jax.__version__}", "jax")
     return jax
 

@@ -34,7 +34,7 @@ from armdyn.trace.program import Port, Program, as_list, unflatten
 from armdyn.trace.shapes import DataShape, annotation_of, data_of, evaluate, fields_of, shape_text
 from armdyn.trace.symbols import ca, is_symbol
 
-MOST_PROGRAMS = 64  # remembered per function
+MAX_PROGRAMS = 64  # remembered per function
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -156,10 +156,10 @@ class Traced:
 
     def public(self) -> Any:
         """The function that users call; one for which native code is known is called without passing through here."""
-        fast, call = self.runner.fast, self.call
+        fast_paths, call = self.runner.fast_paths, self.call
 
         def python(subject: Any, /, *args: Any, **keywords: Any) -> Any:
-            short = fast.get(id(subject))
+            short = fast_paths.get(id(subject))
             return call(subject, args, keywords) if short is None else short(*args, **keywords)
 
         function: Any = functools.wraps(self.formula)(function_type()(python))
@@ -231,7 +231,7 @@ class Traced:
         """The formula traced for the subject's constants and a choice of inputs and options."""
         key = (subject.trace_key, variant)
         if key not in self._programs:
-            if len(self._programs) >= MOST_PROGRAMS:
+            if len(self._programs) >= MAX_PROGRAMS:
                 self._programs.clear()
             self._programs[key] = self.make_program(subject, variant)
         return self._programs[key]

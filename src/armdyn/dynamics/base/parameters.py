@@ -31,7 +31,7 @@ from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, traced
 
@@ -40,7 +40,7 @@ METHODS = ("numeric", "rules", "theorems")
 
 
 @dataclass(frozen=True, eq=False)
-class BaseParameters(Frozen, Named):
+class BaseParameters(Frozen, HintedAttributes):
     """Base parameters of an arm: `theta_base = P theta`, and `Y theta = Y_base theta_base` for every motion.
 
     `Y_base` are the `columns` of the regressor, so each base parameter is a standard parameter

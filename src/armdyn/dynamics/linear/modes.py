@@ -34,7 +34,7 @@ def modes(A: ArrayLike) -> Modes:
     Returns
     -------
     Modes
-        Named arrays of shape (..., m).
+        HintedAttributes arrays of shape (..., m).
 
     Notes
     -----

@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.perturbation import lawson_hanson
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 
 LEAST_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
 
@@ -48,7 +48,7 @@ def perturbation_bound(data: Data, x: NDArray, regressor_error: float, torque_er
 
 
 @dataclass(frozen=True)
-class Significance(Named):
+class Significance(HintedAttributes):
     """Least squares on what is significant.
 
     `sensitivity`: columns below this fraction of the largest contribution are deleted. `condition`: near

@@ -27,7 +27,7 @@ from armdyn.identification.motion.track import Filters, Track
 from armdyn.identification.quality import BOUND_FACTOR, NOT_JUDGED, Verdict, error_text
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 from armdyn.presentation import Reported
 
 
@@ -98,7 +98,7 @@ MODELS = ("best", "consistent", "free")
 
 
 @dataclass(frozen=True, eq=False)
-class Fit(Named, Reported):
+class Fit(HintedAttributes, Reported):
     """An identified arm; see `identify`."""
 
     arm: Arm  # with identified links, friction and drives

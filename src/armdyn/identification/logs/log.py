@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError, ReadError
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 from armdyn.numerals import pluralize
 from armdyn.presentation import draw_figure, present
 
@@ -117,7 +117,7 @@ class LogFormat:
 
 
 @dataclass(frozen=True, eq=False)
-class Log(Named, Record):
+class Log(HintedAttributes, Record):
     """Measured joint positions and torques; times strictly rise.
 
     Torques of joints without a sensor are NaN throughout, those of at least one joint are numbers. `notes` say how the

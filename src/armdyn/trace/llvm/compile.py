@@ -63,7 +63,7 @@ def _pair_scalars(llvm: Any, machine: Any, module: Any) -> None:
 
 
 def compile_trial() -> Module:
-    """A tiny kernel, a difference and a product, with the code that finds short ways: it tests this machine."""
+    """A tiny kernel, a difference and a product, with the code that finds fast paths: it tests this machine."""
     graph = Graph("self_test", (Port("x", (2,)),), (Port("y", (2,)),))
     x = [graph.add("input", value=(0, k)) for k in range(2)]
     graph.results = [[graph.add("sub", x[1], x[0]), graph.add("mul", x[0], x[1])]]

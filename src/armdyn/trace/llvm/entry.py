@@ -22,7 +22,7 @@ from armdyn.trace.direct_calls import (
     TYPE,
     WRITEABLE,
 )
-from armdyn.trace.pool import FROM_BYTES
+from armdyn.trace.pool import MIN_POOLED_BYTES
 
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
@@ -38,9 +38,9 @@ CONTEXT = (
 # which the fallback takes over and from which threads pay, and the addresses of the bound data.
 HEADER = 192
 FALLBACK, COLLECT, LIMIT, PAYS, BOUND = -64, -56, -48, -40, -HEADER
-MOST_BOUND = (HEADER - 64) // 8
+MAX_BOUND = (HEADER - 64) // 8
 # Leading axes that a batch may have here.
-MOST_AXES = 8
+MAX_AXES = 8
 # From this many samples on other Python threads may run meanwhile.
 RELEASE_FROM = 512
 
@@ -48,12 +48,12 @@ RELEASE_FROM = 512
 def entry(graph: Graph, shared: frozenset[int], uniform_size: int) -> str:
     """The text of `pycall`; the shared inputs are in the bound uniform block, unless given as keywords."""
     data = [k for k in range(len(graph.inputs)) if k not in shared]
-    bound = sorted(shared)[:MOST_BOUND] if len(shared) <= MOST_BOUND else []
+    bound = sorted(shared)[:MAX_BOUND] if len(shared) <= MAX_BOUND else []
     several = len(graph.outputs) > 1
     lines = [
         *_load_context(len(bound)),
         f"  %uniform.own = alloca [{max(uniform_size, 1)} x double], align 64",
-        f"  %dims = alloca [{MOST_AXES + max(len(port.shape) for port in graph.outputs)} x i64]",
+        f"  %dims = alloca [{MAX_AXES + max(len(port.shape) for port in graph.outputs)} x i64]",
         f"  %given = alloca [{len(bound) + 2} x ptr]",
         "  %overflow = alloca i32",
         *field("uniform.bound", "%self", DATA, "ptr"),
@@ -117,7 +117,7 @@ def _inputs(graph: Graph, data: list[int]) -> list[str]:
             f"  br label %check{at + 1}",
         ]
         best, most = f"%best{at}", f"%most{at}"
-    lines += [f"check{len(data)}:", f"  %few = icmp sle i64 {most}, {MOST_AXES}"]
+    lines += [f"check{len(data)}:", f"  %few = icmp sle i64 {most}, {MAX_AXES}"]
     lines += ["  br i1 %few, label %same0, label %fallback"]
     for at, k in enumerate(data):
         lines += [
@@ -244,7 +244,7 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
     total = 8 * sum(port.size for port in graph.outputs)
     scalar = several and any(not port.shape for port in graph.outputs)  # a scalar is no array to collect
     lines = ["  %fresh = icmp eq ptr %y, null", "  br i1 %fresh, label %size, label %to"]
-    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {FROM_BYTES}"]
+    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {MIN_POOLED_BYTES}"]
     lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
     lines += ["  br i1 %here, label %new0, label %fallback"]
     for k, port in enumerate(graph.outputs):

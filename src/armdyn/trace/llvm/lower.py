@@ -15,8 +15,8 @@ from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.functions import is_large_angle, operation, sine_cosine
 from armdyn.trace.llvm.inner_loop import inner_loop
 from armdyn.trace.llvm.layout import Layout, make_layout
-from armdyn.trace.llvm.march import march
 from armdyn.trace.llvm.processor import Host
+from armdyn.trace.llvm.rollout_driver import rollout_driver
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,9 @@ def lower(graph: Graph, host: Host, shared: frozenset[int], steps: bool = False)
         _prepare(graph, host, schedule, layout, shared, declared),
         *part_functions(graph, host, layout, parts, declared, table),
         stage_function(Emitter(host, declared=declared, table=table), graph, layout, schedule.stage),
-        (march if steps else inner_loop)(Emitter(host, declared=declared, table=table), graph, layout, parts, shared),
+        (rollout_driver if steps else inner_loop)(
+            Emitter(host, declared=declared, table=table), graph, layout, parts, shared
+        ),
         _constants(host, table),
         _slow_trig(host, declared),
     ]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.trace import direct_calls
-from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MOST_BOUND
-from armdyn.trace.llvm.nearby import side_by_side
+from armdyn.trace.llvm.entry import BOUND, CONTEXT, FALLBACK, HEADER, MAX_BOUND
+from armdyn.trace.llvm.nearby import contiguous_mapping
 from armdyn.trace.llvm.processor import llvm_binding, target_machine
 from armdyn.trace.program import Port
 from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
@@ -38,7 +38,7 @@ class JitModule:
         self.module = module
         self.nbytes = KERNEL_OVERHEAD_BYTES + len(module.code)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-        with side_by_side(len(module.code)):
+        with contiguous_mapping(len(module.code)):
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(module.code))
             self._engine.finalize_object()
 
@@ -78,7 +78,7 @@ class LoadedKernel(JitModule):
         block = _aligned_zeros(HEADER // 8 + max(self.module.uniform_size, 1))  # never empty: its address matters
         arrays = [np.ascontiguousarray(a, float) for a in shared]
         places = [a.ctypes.data for a in arrays]
-        for at, values in ((FALLBACK, (id(fallback), id(collect), limit, pays)), (BOUND, places[:MOST_BOUND])):
+        for at, values in ((FALLBACK, (id(fallback), id(collect), limit, pays)), (BOUND, places[:MAX_BOUND])):
             start = (HEADER + at) // 8
             block[start : start + len(values)].view(np.uintp)[:] = values
         uniform = block[HEADER // 8 :].view(_Bound)
@@ -182,7 +182,7 @@ def _fill_context(address: int, bound: list[str]) -> None:
     arrays = _capsule("_ARRAY_API")
     values |= {"empty": arrays[ARRAY_EMPTY], "scalar": arrays[ARRAY_RETURN], "new_tuple": _new_tuple()}
     addresses = [values[name] for name in CONTEXT]
-    if len(bound) <= MOST_BOUND:
+    if len(bound) <= MAX_BOUND:
         addresses += [id(_intern(name)) for name in bound]
     (ctypes.c_uint64 * len(addresses)).from_address(address)[:] = addresses
 

@@ -2,7 +2,7 @@
 
 LLVM maps code, constants and data of a module one after the other, wherever the system finds a gap, and ends the
 process where two of them come to lie more than 2 GB apart. Gaps that far apart are found in processes with much memory,
-or with many threads. `side_by_side` closes those that are too small for the whole module until it is loaded.
+or with many threads. `contiguous_mapping` closes those that are too small for the whole module until it is loaded.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ NEAR = 1 << 30
 # Sizes of what gaps are filled with, the smallest is a page [bytes].
 FILLINGS = (1 << 20, 1 << 16, 1 << 12)
 # Gaps filled at the most, far fewer than the 65,530 mappings that Linux allows.
-MOST_FILLED = 20_000
+MAX_FILLED = 20_000
 NO_RESERVE = 0x4000
 
 
 @contextmanager
-def side_by_side(size: int) -> Iterator[None]:
+def contiguous_mapping(size: int) -> Iterator[None]:
     """Let what is mapped inside, `size` bytes in all, lie together; does nothing but on Linux."""
     if not sys.platform.startswith("linux"):
         yield
@@ -51,7 +51,7 @@ def _fill_gaps(room: int) -> list[tuple[int, int]]:
     """Fill the gaps on the far side of a room, which are too small for it; the system takes those first."""
     held: list[tuple[int, int]] = []
     for size in FILLINGS:
-        while len(held) < MOST_FILLED:
+        while len(held) < MAX_FILLED:
             place = _map(size)
             held.append((place, size))
             if not place or place < room:

@@ -26,9 +26,9 @@ from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
 
 # A simplified graph that is further than this from the reference is not used.
-LARGEST_SIMPLIFICATION_ERROR = 1e-9
+MAX_SIMPLIFICATION_ERROR = 1e-9
 # The same of the plainest description: nearly parallel axes have common normals far away, whose lengths lose digits.
-LARGEST_REDESCRIPTION_ERROR = 1e-11
+MAX_REDESCRIPTION_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def _redescribed(
 
     moved = Program(program.name, program.inputs, program.outputs, formula)
     graph = _check(moved, vectors(moved, "double"), search)
-    return graph if max(known.errors(graph, "double")) <= LARGEST_REDESCRIPTION_ERROR else None
+    return graph if max(known.errors(graph, "double")) <= MAX_REDESCRIPTION_ERROR else None
 
 
 def _check(program: Program, known: Vectors, search: bool) -> Graph:
@@ -270,7 +270,7 @@ def _check(program: Program, known: Vectors, search: bool) -> Graph:
     graph = graph_of(program)
     simple = simplify(graph, search=search)
     plain, simplified = max(known.errors(graph, "double")), max(known.errors(simple, "double"))
-    return simple if simplified <= max(LARGEST_SIMPLIFICATION_ERROR, 10 * plain) else graph
+    return simple if simplified <= max(MAX_SIMPLIFICATION_ERROR, 10 * plain) else graph
 
 
 # -- the texts -----------------------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ from armdyn.trace.symbols import ca
 from armdyn.trace.traced import Subject, Traced
 
 # A text with more terms than this, or one that needs more on the way, is of no use to a reader.
-MOST_TERMS = 600
-MOST_ON_THE_WAY = 3000
+MAX_TERMS = 600
+MAX_TERMS_ON_THE_WAY = 3000
 # Terms of an entry up to which shorter ways of writing it are sought: the search takes long for long ones.
-MOST_TO_SHORTEN = 40
+MAX_TERMS_TO_SHORTEN = 40
 
 # Coefficients equal to this fraction are equal.
 SAME_COEFFICIENT_TOLERANCE = 1e-12
@@ -119,8 +119,8 @@ def _write_out(network: Network) -> tuple[Network, list[Sum]]:
             for k in cube:
                 product = multiply(product, meaning[k])
             result = add(result, product)
-            if len(result) > MOST_ON_THE_WAY:
-                raise _TooLargeError(MOST_ON_THE_WAY)
+            if len(result) > MAX_TERMS_ON_THE_WAY:
+                raise _TooLargeError(MAX_TERMS_ON_THE_WAY)
         return result
 
     for k in network.order():
@@ -134,10 +134,10 @@ def _write_out(network: Network) -> tuple[Network, list[Sum]]:
         else:
             meaning[k] = {(plain.literal(*network.literals[k]),): 1.0}
     outputs = [merge_turns(plain, multiply_out(total)) for total in network.outputs]
-    if sum(map(len, outputs)) <= 2 * MOST_TERMS:  # shortening does not save more than half
-        outputs = [_shortest(plain, total) if len(total) <= MOST_TO_SHORTEN else total for total in outputs]
-    if sum(map(len, outputs)) > MOST_TERMS:
-        raise _TooLargeError(MOST_TERMS)
+    if sum(map(len, outputs)) <= 2 * MAX_TERMS:  # shortening does not save more than half
+        outputs = [_shortest(plain, total) if len(total) <= MAX_TERMS_TO_SHORTEN else total for total in outputs]
+    if sum(map(len, outputs)) > MAX_TERMS:
+        raise _TooLargeError(MAX_TERMS)
     return plain, outputs
 
 

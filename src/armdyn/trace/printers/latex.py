@@ -13,7 +13,7 @@ from armdyn.trace.program import Port
 from armdyn.trace.traced import Subject
 
 GREEK = "alpha beta gamma delta epsilon zeta eta theta kappa lambda mu nu xi rho sigma tau phi chi psi omega"
-MOST_CHARACTERS = 20_000  # characters of one function and its arguments
+MAX_CHARACTERS = 20_000  # characters of one function and its arguments
 RATES = ("qd", "qdd")
 NAMES = {name: rf"\{name}" for name in GREEK.split()} | {"qd": r"\dot{q}", "qdd": r"\ddot{q}", "lam": r"\lambda"}
 FUNCTIONS = {
@@ -136,7 +136,7 @@ class LatexPrinter:
         """A literal's text; each is made once, for others may hold it many times over."""
         if k not in self._known:
             text = self._write_literal(k)
-            if len(text) > MOST_CHARACTERS:
+            if len(text) > MAX_CHARACTERS:
                 raise ArmdynError("latex: the formula nests functions too deeply to be read; take c_code for code")
             self._known[k] = text
         return self._known[k]

@@ -16,7 +16,7 @@ from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, LimitError, check_choice
 from armdyn.model.arm import Arm
-from armdyn.names import Named, renamed_keywords
+from armdyn.names import HintedAttributes, renamed_keywords
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
@@ -42,7 +42,7 @@ WHOLE_SETTINGS = ("harmonics", "samples", "starts", "steps", "seed", "workers") 
 
 
 @dataclass(frozen=True, eq=False)
-class Excitation(Reported, Named):
+class Excitation(Reported, HintedAttributes):
     """An exciting motion and how good it is."""
 
     trajectory: FourierSeries

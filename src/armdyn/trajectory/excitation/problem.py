@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import LimitError
-from armdyn.names import Named
+from armdyn.names import HintedAttributes
 from armdyn.trajectory.excitation.information import condition_numbers, evaluate
 from armdyn.trajectory.excitation.interior_point import Bounds
 from armdyn.trajectory.excitation.motion_constraints import MotionConstraint
@@ -35,7 +35,7 @@ SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class ExcitationProblem(Named):
+class ExcitationProblem(HintedAttributes):
     """Variables x (n, m) are coordinates of the coefficients, such that the motion keeps to its ends."""
 
     base: BaseParameters

@@ -1,4 +1,4 @@
-"""LLVM text of `march`, all steps of all rollouts in one call."""
+"""LLVM text of `rollout_driver`, all steps of all rollouts in one call."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
 
-def march(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
-    """`march(pointers, strides across, strides along, rollouts, steps)`: all steps of a vector of rollouts in turn."""
-    return "\n".join([_rollouts(e, graph, layout, parts), _march(Emitter(e.host), graph, layout, shared)])
+def rollout_driver(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]], shared: frozenset[int]) -> str:
+    """Write `rollout_driver(pointers, strides across, strides along, rollouts, steps)`: vectors of rollouts in turn."""
+    return "\n".join([_rollouts(e, graph, layout, parts), _integrate_batch(Emitter(e.host), graph, layout, shared)])
 
 
 def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) -> str:
@@ -49,7 +49,7 @@ def _rollouts(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]])
     return "\n".join([f"{head} {e.host.attributes} {{", *e.lines, "  ret void", "}"])
 
 
-def _march(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
+def _integrate_batch(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> str:
     """One vector of rollouts after the other."""
     ports = port_names(graph)
     e.label("entry")
@@ -73,5 +73,5 @@ def _march(e: Emitter, graph: Graph, layout: Layout, shared: frozenset[int]) -> 
     e.line("%more = icmp slt i64 %next, %count")
     e.line("br i1 %more, label %rollouts, label %done")
     e.label("done")
-    head = "define void @march(ptr %args, ptr %across, ptr %along, i64 %count, i64 %steps) nounwind {"
+    head = "define void @rollout_driver(ptr %args, ptr %across, ptr %along, i64 %count, i64 %steps) nounwind {"
     return "\n".join([head, *e.lines, "  ret void", "}", ""])
