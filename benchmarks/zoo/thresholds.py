@@ -131,7 +131,7 @@ def score_thresholds(case: Case, numbers: Iterable[str] = tuple(THRESHOLDS)) -> 
 
 
 def _coupling(prepared: PreparedLogs) -> str:
-    findings = [] if prepared.regression is None else screen(prepared.regression, [SharedDrive()])
+    findings = [] if prepared.regression is None else screen(prepared.regression, [SharedDrive()]).findings
     return findings[0].correction.coupling[0] if findings and findings[0].correction else "none"
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
 from armdyn.identification.hypotheses.check import DataCheck
+from armdyn.identification.hypotheses.fault_test import outcome_lines
 from armdyn.numerals import pluralize
 from armdyn.report.options import advice
 
@@ -66,4 +67,5 @@ def parts(check: DataCheck) -> list[str]:
             "small",
         ),
         *([listing(notes)] if notes else []),
+        *(paragraph(f"{line.capitalize()}.", "small") for line in outcome_lines(check.tests)),
     ]

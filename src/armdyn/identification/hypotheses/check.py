@@ -14,36 +14,40 @@ from numpy.typing import NDArray
 
 from armdyn.errors import DataError
 from armdyn.identification.hypotheses.columns import DriveGain, Exchange, Sign, TorqueUnit, UnlikeGains
-from armdyn.identification.hypotheses.description import description_findings
+from armdyn.identification.hypotheses.description import description_findings, description_tests
 from armdyn.identification.hypotheses.disturbances import FrozenEncoder, OffsetStep, SharedDrive
+from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
     STILL_TRAVEL,
     JointFigures,
     clock_findings,
+    column_tests,
     motion_findings,
     outside_findings,
     velocities_agree,
     velocity_findings,
 )
-from armdyn.identification.hypotheses.motions import Delay, Gravity, LedByHand, TimeScale, Zero, zero_note
+from armdyn.identification.hypotheses.motions import Delay, Gravity, LedByHand, TimeScale, Zero, bound_zeros, zero_note
 from armdyn.identification.hypotheses.regression import ScreeningRegression
 from armdyn.identification.hypotheses.screening import Hypothesis, screen
-from armdyn.identification.hypotheses.sensors import torque_findings
+from armdyn.identification.hypotheses.sensors import torque_findings, torque_tests
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters, Track, tracks_of
 from armdyn.model.arm import Arm, require_arm
+from armdyn.numerals import pluralize
 from armdyn.presentation import present, write_page
 
 
 class DataCheck(NamedTuple):
-    """Everything found in a log."""
+    """Findings about a log, and the tests behind them: what it was tested for, and whether it decides."""
 
     arm: Arm
     log: Log
     findings: tuple[Finding, ...]
     joints: JointFigures
+    tests: tuple[FaultTest, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -56,7 +60,11 @@ class DataCheck(NamedTuple):
         warned = sum(f.level == "warn" for f in self.findings)
         if not self.ok:
             return "This log cannot be used as it is."
-        return f"Usable, with {warned} warning{'s' * (warned > 1)}." if warned else "No fault found in this log."
+        if warned:
+            return f"Usable, with {pluralize(warned, 'warning')}."
+        passed, count = sum(test.passed for test in self.tests), len(self.tests)
+        conclusive = f" by {count} tests" if passed == count else f": {passed} of {count} tests are conclusive"
+        return f"No fault found in this log{conclusive}."
 
     @property
     def headings(self) -> tuple[str, ...]:
@@ -91,7 +99,8 @@ class DataCheck(NamedTuple):
         for name, *row in table:
             cells = (cell.rjust(w) for cell, w in zip(row, widths[1:], strict=True))
             lines.append("  ".join(("  " + name.ljust(widths[0]), *cells)))
-        return "\n".join(lines + [f"  {LEVELS[f.level]}: {advice(f)}" for f in self.findings])
+        lines += [f"  {LEVELS[f.level]}: {advice(f)}" for f in self.findings]
+        return "\n".join(lines + [f"  {line}" for line in outcome_lines(self.tests)])
 
     def __repr__(self) -> str:
         return f"<DataCheck of {self.log!r}: {self.verdict}>"
@@ -180,22 +189,37 @@ def check_logs(
     prepared: PreparedLogs, hypotheses: Iterable[Hypothesis]
 ) -> tuple[tuple[DataCheck, ...], tuple[Finding, ...]]:
     """Findings about each of several logs, and about their dynamics, for which all count together."""
-    checks = tuple(check._replace(arm=prepared.arm) for check in prepared.checks)
-    if not all(check.ok for check in checks) or prepared.regression is None:
-        return checks, ()
-    regression, findings = prepared.regression, list[Finding]()
+    several = tuple(hypotheses)
+    findings, tests = _check_dynamics(prepared, several)
+    tests = tests or tuple(untested(hypothesis.fault(prepared.arm), hypothesis.kind) for hypothesis in several)
+    checks = (check._replace(arm=prepared.arm, tests=(*check.tests, *tests)) for check in prepared.checks)
+    return tuple(checks), findings
+
+
+def _check_dynamics(
+    prepared: PreparedLogs, hypotheses: tuple[Hypothesis, ...]
+) -> tuple[tuple[Finding, ...], tuple[FaultTest, ...]]:
+    """Findings about all logs together and the tests behind them; none where the rows are too few."""
+    if not all(check.ok for check in prepared.checks) or prepared.regression is None:
+        return (), ()
+    regression, findings, tests = prepared.regression, list[Finding](), tuple[FaultTest, ...]()
     try:
         with np.errstate(all="ignore"):
-            findings = screen(regression, hypotheses)
+            findings, tests = screen(regression, hypotheses)
             if findings and findings[0].kind == FindingKind.COUPLING and findings[0].correction is not None:
                 coupled = prepared.with_arm(findings[0].correction.arm(prepared.arm))
                 regression = coupled.regression or regression
-                findings += screen(regression, hypotheses)
+                further, tests = screen(regression, hypotheses)
+                findings += further
     except np.linalg.LinAlgError:
-        return checks, tuple(findings)
+        return tuple(findings), tests
     if not any(finding.level != "note" for finding in findings):
-        findings += [*description_findings(regression), *zero_note(regression)]
-    return checks, tuple(findings)
+        tests = tuple(bound_zeros(regression, t) if t.kind == FindingKind.ZERO else t for t in tests)
+        described = list(description_findings(regression))
+        notes = (note for test in tests if test.kind == FindingKind.ZERO for note in zero_note(test))
+        tests += tuple(description_tests(regression, described))
+        findings += [*described, *notes]
+    return tuple(findings), tests
 
 
 def _check_columns(arm: Arm, log: Log, tracks: list[Track]) -> DataCheck:
@@ -209,7 +233,8 @@ def _check_columns(arm: Arm, log: Log, tracks: list[Track]) -> DataCheck:
     findings += clock_findings(arm, log, figures)
     findings += torque_findings(arm, log)
     findings += velocity_findings(arm, log)
-    return DataCheck(arm, log, tuple(findings), figures)
+    tests = (*column_tests(arm, log, findings), *torque_tests(log, findings))
+    return DataCheck(arm, log, tuple(findings), figures, tests)
 
 
 def _figures(log: Log, tracks: list[Track]) -> JointFigures:

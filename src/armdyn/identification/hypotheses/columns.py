@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MAX_ERROR, LogVariant
+from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant
 from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.model.arm import Arm
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
 GAINS = (0.6, 0.77, 1.3, 1.7)  # of one drive, tried
@@ -21,8 +22,14 @@ TOLERATED_UNIT = (0.5, 20.0)  # factors of all torques: descriptions in CAD are 
 GAIN_ROUNDS, GAIN_RIDGE = 6, 1e-3  # in which gains of all joints are found, and what keeps them finite
 
 
-class Sign:
+class Sign(Hypothesis):
     """Torques, positions, or both of joints with the other sign: any set of torques, single positions and axes."""
+
+    kind, name = FindingKind.SIGN, "signs"
+
+    def fault(self, arm: Arm) -> str:
+        """Name the faults; of joints that share drives torques alone are tried."""
+        return self.name if arm.coupling is None else "signs of torques"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Single joints, all of them, and those that friction would drive if each joint had bodies of its own."""
@@ -79,8 +86,14 @@ def driven_joints(regression: ScreeningRegression) -> frozenset[int]:
     return frozenset(driven)
 
 
-class Exchange:
+class Exchange(Hypothesis):
     """Positions, torques, or both of joints in another order: pairs, then further pairs, and the likeliest order."""
+
+    kind, name = FindingKind.EXCHANGE, "order of columns"
+
+    def fault(self, arm: Arm) -> str:
+        """Name the faults; of joints that share drives torques alone are tried."""
+        return self.name if arm.coupling is None else "order of torques"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Every pair of joints, and the order in which torques suit the joints best."""
@@ -141,8 +154,10 @@ def likely_order(regression: ScreeningRegression) -> tuple[int, ...]:
     return tuple(int(k) for k in linear_sum_assignment(cost)[1])
 
 
-class DriveGain:
+class DriveGain(Hypothesis):
     """The torque of one joint measured with another gain; drives that move several joints are left alone."""
+
+    kind, name = FindingKind.GAIN, "gain of one drive"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Each joint, with gains on a grid."""
@@ -160,12 +175,16 @@ class DriveGain:
         )  # fmt: skip
 
 
-class UnlikeGains:
+class UnlikeGains(Hypothesis):
     """Torques of all joints measured with gains of their own, as currents of unlike drives are."""
+
+    kind, name = FindingKind.GAIN, "unlike gains of drives"
+    suggested = True
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """The gains that free bodies suggest."""
         if regression.arm.coupling is not None or regression.n < 2:
+            yield self.as_it_is(regression)
             return
         gains = free_gains(regression)
         j = int(np.argmax(np.abs(np.log(gains))))
@@ -176,9 +195,10 @@ class UnlikeGains:
         )  # fmt: skip
 
 
-class TorqueUnit:
+class TorqueUnit(Hypothesis):
     """Torques of another unit, all by one factor: told by the described bodies."""
 
+    kind, name = FindingKind.GAIN, "unit of torques"
     hint = "of currents give the gain of each drive: one number for all is right on average alone"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from scipy.special import log_ndtr
 
+from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import ScreeningRegression
 from armdyn.identification.hypotheses.screening import MAX_ERROR, MIN_EVIDENCE
 from armdyn.identification.hypotheses.wording import joint_name
 
 UNLIKE = 0.5  # correlation of described and measured torques beyond friction, below which they are of different arms
+
+
+def description_tests(regression: ScreeningRegression, findings: Iterable[Finding]) -> Iterator[FaultTest]:
+    """Record the tests of `description_findings`."""
+    several, everyone = list(findings), np.ones(regression.n, bool)
+    yield column_test("torques of another arm", FindingKind.OTHER_ARM, several, everyone)
+    if not any(finding.kind == FindingKind.OTHER_ARM for finding in several):
+        yield column_test("friction that drives", FindingKind.FRICTION, several, regression.measured)
 
 
 def description_findings(regression: ScreeningRegression) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ import numpy as np
 from armdyn.identification.fit.rows import decimator, grid
 from armdyn.identification.hypotheses.finding import FindingKind
 from armdyn.identification.hypotheses.regression import Model, ScreeningRegression, screened_columns
-from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, LogVariant
+from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, Hypothesis, LogVariant
 from armdyn.identification.hypotheses.sensors import runs
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
@@ -21,9 +21,10 @@ STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may chang
 REST_SECONDS = 1.0  # s for which a position must not change by a digit to be suspected
 
 
-class OffsetStep:
+class OffsetStep(Hypothesis):
     """A torque whose offset changes on the way; a joint that moves seldom and then stays looks so by its spring."""
 
+    kind, name = FindingKind.STEP, "steps of torque offsets"
     hint = "or use the log behind it"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
@@ -52,8 +53,11 @@ class OffsetStep:
             )
 
 
-class FrozenEncoder:
+class FrozenEncoder(Hypothesis):
     """A position that stops changing by a digit, while torques of all joints go on; stiction changes one torque."""
+
+    kind, name = FindingKind.STUCK, "frozen encoders"
+    suggested = True
 
     def __init__(self, logs: Iterable[Log]) -> None:
         self.logs = tuple(logs)
@@ -71,6 +75,7 @@ class FrozenEncoder:
                     continue
                 left = (~inside).sum() * regression.n
                 if inside.sum() * regression.n < regression.n or left < 2 * regression.n_parameters:
+                    yield self.as_it_is(regression, (j,))
                     continue
                 design = regression.design._replace(rows=~inside)
                 until = LogCorrection(until=float(log.t[first] - log.t[0]))
@@ -82,8 +87,10 @@ class FrozenEncoder:
                 )
 
 
-class SharedDrive:
+class SharedDrive(Hypothesis):
     """A drive that moves two neighbours: its friction acts at the speed of its shaft, on both."""
+
+    kind, name = FindingKind.COUPLING, "shared drives"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Every pair of neighbours that turn, either way."""

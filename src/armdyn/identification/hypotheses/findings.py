@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlations
+from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.corrections import LogCorrection
@@ -123,6 +125,22 @@ def _limits(arm: Arm, figures: JointFigures) -> list[Finding]:
             )
             findings.append(Finding("note", text, FindingKind.LIMITS, (j,)))
     return findings
+
+
+def column_tests(arm: Arm, log: Log, findings: Iterable[Finding]) -> Iterator[FaultTest]:
+    """Record the tests of positions, times and measured velocities."""
+    several, everyone = list(findings), np.ones(arm.n, bool)
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
+    yield column_test(
+        "units of positions and times", FindingKind.UNIT, several, np.logical_or(turns, log.format.knows_unit)
+    )
+    limited = np.isfinite(arm.position_limits).all(axis=0)
+    yield column_test("positions beyond limits", FindingKind.LIMITS, several, limited)
+    compared = _compare_velocities(log)
+    shows = ~everyone if compared is None else np.isfinite(compared[1])
+    yield column_test("velocities unlike positions", FindingKind.EXCHANGE, several, shows)
+    if velocities_agree(log):
+        yield column_test("time scale", FindingKind.TIME_SCALE, several, everyone)
 
 
 def velocity_findings(arm: Arm, log: Log) -> list[Finding]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from armdyn.identification.fit.terms import OFFSET
+from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import SCREENED, ScreeningRegression
-from armdyn.identification.hypotheses.screening import LogVariant
-from armdyn.identification.hypotheses.wording import delay_text
+from armdyn.identification.hypotheses.screening import Hypothesis, LogVariant
+from armdyn.identification.hypotheses.wording import delay_text, joint_numbers
 from armdyn.identification.logs.corrections import LogCorrection
 
 DELAYS = np.arange(-8, 11) * 0.02  # s
@@ -21,8 +23,10 @@ TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between
 ZERO, TOLERATED_ZERO, LARGEST_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
 
 
-class Delay:
+class Delay(Hypothesis):
     """Torques that were measured later than positions, or earlier."""
+
+    kind, name = FindingKind.DELAY, "delay of torques"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Delays on a grid."""
@@ -44,8 +48,10 @@ def delay_finding(delay: float, reduction: float) -> Finding:
     return Finding("warn", text, FindingKind.DELAY, (), np.nan, reduction, LogCorrection(delay=delay), delay)
 
 
-class TimeScale:
+class TimeScale(Hypothesis):
     """Times at another pace: inertia is then out of proportion to gravity, by the square of it."""
+
+    kind, name = FindingKind.TIME_SCALE, "time scale"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Factors of the times on a grid."""
@@ -63,8 +69,10 @@ class TimeScale:
         )  # fmt: skip
 
 
-class Zero:
+class Zero(Hypothesis):
     """Zeros of joints: a little off, or by a quarter or half turn."""
+
+    kind, name = FindingKind.ZERO, "zeros of joints"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Every joint that turns, either way."""
@@ -85,8 +93,10 @@ class Zero:
         )  # fmt: skip
 
 
-class Gravity:
+class Gravity(Hypothesis):
     """Gravity subtracted from the torques, or an arm that hangs, or is mounted on a wall."""
+
+    kind, name = FindingKind.GRAVITY, "gravity"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """No gravity, and gravity along every axis of the base."""
@@ -100,9 +110,10 @@ class Gravity:
                 )  # fmt: skip
 
 
-class LedByHand:
+class LedByHand(Hypothesis):
     """Torques that positions alone explain: no inertia and no friction are in them, though joints accelerate."""
 
+    kind, name = FindingKind.LED_BY_HAND, "leading by hand"
     hint = "log a motion that the drives make, with the torques that they exert"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
@@ -113,21 +124,30 @@ class LedByHand:
             yield LogVariant(FindingKind.LED_BY_HAND, design, hint=self.hint)
 
 
-def zero_note(regression: ScreeningRegression) -> Iterator[Finding]:
-    """State how far zeros of joints are right, as far as the motion shows them."""
-    turning = [j for j, joint in enumerate(regression.arm.coordinate_joints) if joint.kind == "revolute"]
-    if not turning:
-        return
+def bound_zeros(regression: ScreeningRegression, test: FaultTest) -> FaultTest:
+    """Bound how far zeros of the joints may be off that the test decides for, as far as the motion shows them."""
     q, x = regression.motion.q, regression.model.parameters[: regression.base.count]
     slopes = []
-    for j in turning:
+    for j in test.joints:
         h = 1e-3 * (np.arange(regression.n) == j)
         change = [regression.rigid(regression.motion._replace(q=q + side * h)) @ x for side in (1, -1)]
         slopes.append((change[0] - change[1]) / 2e-3)
+    if not slopes:
+        return test
     values, _, std = regression.model.added(np.stack(slopes, axis=2))
-    most = dict(zip(turning, np.abs(values) + 1.96 * std, strict=True))
-    visible = [f"+- {off:.2g} rad (joint {j + 1})" for j, off in most.items() if off < 1]
-    hidden = [str(j + 1) for j, off in most.items() if not off < 1]
-    parts = [f"right to {', '.join(visible)}"] if visible else []
-    parts += [f"not shown by this motion (joint {', '.join(hidden)})"] if hidden else []
-    yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)
+    bounds = np.abs(values) + 1.96 * std
+    joints, others = ([j for j, b in zip(test.joints, bounds, strict=True) if (b < 1) == shows] for shows in (1, 0))
+    outcome = test.outcome if joints else FaultOutcome.UNDECIDED
+    undecided = tuple(sorted({*test.undecided, *others}))
+    return replace(
+        test, outcome=outcome, joints=tuple(joints), undecided=undecided, bounds=tuple(bounds[bounds < 1].tolist())
+    )
+
+
+def zero_note(test: FaultTest) -> Iterator[Finding]:
+    """State how far zeros of joints are right."""
+    sizes = zip(test.joints, test.bounds, strict=True)
+    parts = [f"right to {', '.join(f'+- {off:.2g} rad (joint {j + 1})' for j, off in sizes)}"] if test.bounds else []
+    parts += [f"not shown by this motion (joint {joint_numbers(test.undecided)})"] if test.undecided else []
+    if parts:
+        yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
 from armdyn.identification.hypotheses.wording import describe
 from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.model.arm import Arm
 
 MIN_EVIDENCE = 15.0  # log evidence ratio, prior odds included, from which on a fault is reported
 MIN_REDUCTION = 0.2  # share by which an error must fall, too
@@ -48,11 +50,24 @@ class LogVariant:
     ends: tuple[float, float] = (np.nan, np.nan)  # between which its value lies
 
 
-class Hypothesis(Protocol):
+class Hypothesis:
     """Something that may be wrong with a log."""
+
+    kind: ClassVar[FindingKind]
+    name: ClassVar[str]  # of the faults, in a phrase
+    suggested: ClassVar[bool] = False  # whether the log suggests the variants, and speaks against all others
+
+    def fault(self, arm: Arm) -> str:
+        """The faults that are tried of an arm, in a phrase."""
+        return self.name
 
     def variants(self, regression: ScreeningRegression) -> Iterable[LogVariant]:
         """The ways in which it may be wrong."""
+        raise NotImplementedError
+
+    def as_it_is(self, regression: ScreeningRegression, joints: tuple[int, ...] = ()) -> LogVariant:
+        """The log of joints for which nothing can be compared."""
+        return LogVariant(self.kind, regression.design, joints=joints, alternatives=0)
 
 
 class Scored(NamedTuple):
@@ -63,16 +78,52 @@ class Scored(NamedTuple):
     ratio: float
 
 
-def screen(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> list[Finding]:
-    """The most probable fault, if it is probable enough and matters."""
-    best = most_probable(regression, hypotheses)
-    return [] if best is None or best.ratio < MIN_EVIDENCE else report(regression, best)
+class Screening(NamedTuple):
+    """The most probable fault, if it is probable enough and matters, and the test for each hypothesis."""
+
+    findings: list[Finding]
+    tests: tuple[FaultTest, ...]
+
+
+def screen(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> Screening:
+    """Decide which of several faults a log has."""
+    ranked = [(hypothesis, *score(regression, hypothesis.variants(regression))) for hypothesis in hypotheses]
+    best = _best(top for _, top, _ in ranked if top is not None)
+    findings = [] if best is None or best.ratio < MIN_EVIDENCE else report(regression, best)
+    tests = (
+        _test(regression, hypothesis, several, bool(findings) and top is best) for hypothesis, top, several in ranked
+    )
+    return Screening(findings, tuple(tests))
 
 
 def most_probable(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> Scored | None:
     """The best variant of all hypotheses; None where the log as it is is as probable."""
-    scored = (score(regression, hypothesis.variants(regression)) for hypothesis in hypotheses)
+    scored = (score(regression, hypothesis.variants(regression))[0] for hypothesis in hypotheses)
     return _best(s for s in scored if s is not None)
+
+
+def _test(regression: ScreeningRegression, hypothesis: Hypothesis, several: list[Scored], present: bool) -> FaultTest:
+    """Record the test of a hypothesis: joints of variants that are as probable as the log as it is are undecided.
+
+    A variant whose number was fitted decides: it states how large the fault is.
+    """
+    fault, kind, everyone = hypothesis.fault(regression.arm), hypothesis.kind, range(regression.n)
+    if not (several or hypothesis.suggested):
+        return untested(fault, kind)
+    tried = {j for s in several for j in s.variant.joints or everyone}
+    tried |= set(np.flatnonzero(regression.measured).tolist()) if hypothesis.suggested else set()
+    fitted = (bool(s.variant.n_values) and s.variant.family is None for s in several)
+    alike = [
+        s.variant.joints or everyone
+        for s, estimated in zip(several, fitted, strict=True)
+        if not (s.variant.tolerated or estimated) and s.ratio + _price(regression, s.variant) > -AS_PROBABLE
+    ]
+    undecided = set().union(*alike)
+    if present:
+        return FaultTest(fault, kind, FaultOutcome.PRESENT, tuple(sorted(tried)))
+    outcome = FaultOutcome.ABSENT if tried - undecided or not tried else FaultOutcome.UNDECIDED
+    others = set() if len(undecided) == len(everyone) else undecided
+    return FaultTest(fault, kind, outcome, tuple(sorted(tried - undecided)), tuple(sorted(others)))
 
 
 def _best(several: Iterable[Scored]) -> Scored | None:
@@ -82,14 +133,14 @@ def _best(several: Iterable[Scored]) -> Scored | None:
     return next((s for s in ranked if s.ratio > most - AS_PROBABLE), None)
 
 
-def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> Scored | None:
-    """The best variant of a hypothesis, improved, if it is better than those that are tolerated."""
+def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> tuple[Scored | None, list[Scored]]:
+    """The best variant of a hypothesis, improved, if it is better than those that are tolerated; and all variants."""
     several = [_score(regression, variant) for variant in variants]
     odds = np.log(max(1, sum(s.variant.alternatives for s in several)))
     tolerated = max((s.ratio for s in several if s.variant.tolerated), default=0.0)
     best = _best(several)
     if best is None or best.ratio < odds:
-        return None
+        return None, several
     while True:  # a further step is a further fault
         others = [_score(regression, variant) for variant in best.variant.neighbours()]
         better = max(others, key=lambda s: s.ratio, default=best)
@@ -98,13 +149,14 @@ def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> Sc
         best = better
     if best.variant.family is not None:
         best = max(best, _refine(regression, best.variant), key=lambda s: s.ratio)
-    return None if best.variant.tolerated else best._replace(ratio=best.ratio - odds - max(tolerated, 0.0))
+    fault = None if best.variant.tolerated else best._replace(ratio=best.ratio - odds - max(tolerated, 0.0))
+    return fault, several
 
 
 def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
     model = Model(regression, variant.design)
     old = regression.model
-    fitted = variant.n_values / 2 * np.log(len(regression.tau))
+    fitted = _price(regression, variant)
     likelihood = regression.likelihood_ratio(model)
     # No prior costs less than nothing. Variants that explain no more are mostly out by about what theirs costs.
     ratio = likelihood - fitted - old.prior_cost - old.dissipation
@@ -113,6 +165,11 @@ def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
     if ratio > 0:
         ratio = regression.evidence_ratio(model) - fitted
     return Scored(variant, model, ratio + variant.prior_odds)
+
+
+def _price(regression: ScreeningRegression, variant: LogVariant) -> float:
+    """Log evidence that fitted numbers cost."""
+    return float(variant.n_values / 2 * np.log(len(regression.tau)))
 
 
 def _refine(regression: ScreeningRegression, variant: LogVariant) -> Scored:

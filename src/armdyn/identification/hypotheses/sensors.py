@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
@@ -26,6 +27,16 @@ WHITE_RATIO = 1.5  # share of slow torque over that of white noise, below which 
 SLOW_HZ = 2.0  # Hz
 AGAIN = "or measure again"
 LIGHT_TORQUE = 0.05  # of the largest torque's deviation
+
+
+def torque_tests(log: Log, findings: Iterable[Finding]) -> Iterator[FaultTest]:
+    """Record the tests of `torque_findings`: joints that are measured and move."""
+    several, spans = list(findings), np.ptp(log.q, axis=0)
+    moving = log.measured & (spans >= RESTING_TRAVEL * spans.max())
+    yield column_test("dead torque sensors", FindingKind.STUCK, several, moving)
+    varied = [bool(moves) and _has_variety(log, j) for j, moves in enumerate(moving)]
+    yield column_test("clipped torques", FindingKind.CLIPPED, several, varied)
+    yield column_test("spikes of torque", FindingKind.SPIKES, several, log.measured)
 
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
@@ -81,9 +92,9 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     """The largest torque, again and again while the joint moves: coarse sensors of joints at rest repeat values too."""
-    tau = log.tau[_moving(log, j), j]
-    if len(np.unique(tau)) < COARSE_VALUES:
+    if not _has_variety(log, j):
         return
+    tau = log.tau[_moving(log, j), j]
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
         # Coarse sensors in motion do, but not the outermost more than the one next to it.
@@ -94,6 +105,11 @@ def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
             yield Finding(
                 "warn", text, FindingKind.CLIPPED, (j,), error_reduction=share, value=end, hint="move more slowly"
             )
+
+
+def _has_variety(log: Log, j: int) -> bool:
+    """Whether torques of the moving joint are of many values."""
+    return len(np.unique(log.tau[_moving(log, j), j])) >= COARSE_VALUES
 
 
 def _moving(log: Log, j: int) -> NDArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
@@ -210,6 +210,7 @@ def check_summary(check: DataCheck) -> dict[str, Any]:
         "rate": 1 / log.dt,
         "gaps": len(log.gaps),
         "findings": [_finding(check.arm, f, log) for f in check.findings],
+        "tests": [asdict(test) for test in check.tests],
         "joints": check.joints._asdict(),
     }
 
