@@ -28,7 +28,7 @@ from tests.calibration.test_real_poses import SETS, load
 import armdyn
 from armdyn.calibration.check import PosesCheck
 from armdyn.calibration.fit import EvidenceFit
-from armdyn.calibration.held_out import models, pose_distances, refit
+from armdyn.calibration.held_out import held_out_errors, models, pose_distances, refit
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.unknowns import CalibrationUnknowns, free_entries
 from armdyn.model.arm import Arm
@@ -138,21 +138,31 @@ def choice(_: dict[str, Set]) -> None:
 
 
 def few(known: dict[str, Set]) -> None:
-    """Twelve poses, or twenty of single points: RMS at all poses, against the better of the simple models."""
-    print(
-        f"few poses: rms [mm] at all poses, median of {DRAWS} draws; ratio to the better simple model, and its largest"
-    )
+    """Twelve poses, or twenty of single points: RMS at all poses, against the better simple model of each draw.
+
+    Which of base and tool alone and zeros is better, nobody knows beforehand: each of them, and the choice of a model
+    by inner folds, stand beside the full model.
+    """
+    print(f"few poses, {DRAWS} draws: rms at all poses over that of the better simple model in the same draw:")
+    print("geometric mean / largest / share above 1.05, and the median rms [mm] of the full model")
+    labels = ("base and tool", "zeros", "full", "chosen by folds")
     for name, (arm, poses) in known.items():
         count = 20 if poses.n_markers == 1 else 12
         table = []
         for seed in range(DRAWS):
             train = poses.select(np.random.default_rng(seed).choice(len(poses), count, replace=False))
-            table.append([rms(distances(fit(unknowns_of(arm, train)), poses)) for fit in FITS.values()])
+            unknowns = unknowns_of(arm, train)
+            of_model = {model: rms(distances(refit(part), poses)) for model, part in models(unknowns).items()}
+            held_out = held_out_errors(unknowns)
+            chosen = min(of_model, key=lambda model: getattr(held_out, model).rms)
+            table.append([*of_model.values(), of_model[chosen]])
         x = np.array(table)
-        ratio = x[:, 3] / x[:, :2].min(1)
-        middle = np.median(x, axis=0)
-        labels = "".join(f" {label} {value:.3f}" for label, value in zip(FITS, middle, strict=True))
-        print(f"  {name:16s}{labels}  ratio {middle[3] / middle[:2].min():.2f}, largest {ratio.max():.2f}")
+        ratio = x / x[:, :2].min(1, keepdims=True)
+        texts = [
+            f"{label} {np.exp(np.mean(np.log(r))):.2f} / {r.max():.2f} / {np.mean(r > 1.05):.0%}"
+            for label, r in zip(labels, ratio.T, strict=True)
+        ]
+        print(f"  {name:16s} {', '.join(texts)}; {np.median(x[:, 2]):.3f} mm")
 
 
 def rms(x: NDArray) -> float:

@@ -11,7 +11,7 @@ from tests.calibration.conftest import make_truth, measure, random_positions
 
 import armdyn
 from armdyn.calibration.poses import Poses
-from armdyn.errors import ReadError, ShapeError
+from armdyn.errors import ArmdynError, ReadError, ShapeError
 from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import to_quaternion, to_rpy
 from armdyn.spatial.transform import inverse
@@ -48,6 +48,32 @@ def test_joints_by_name_and_units_by_option(poses: Poses, arm: Arm, tmp_path: Pa
     read = armdyn.read_poses(path, arm, angle="deg", length="mm")
     np.testing.assert_allclose(read.points[:, 0], poses.points[:, 0], atol=1e-12)
     assert read.n_markers == 1
+
+
+NAMES = {
+    "as logs": ([f"actual_q_{k}" for k in range(6)], ["x", "y", "z"]),
+    "of ROS": ([f"position[{k}]" for k in range(6)], ["pose.position.x", "pose.position.y", "pose.position.z"]),
+    "in capitals": ([f"J{k}" for k in range(1, 7)], ["X", "Y", "Z"]),
+    "from zero": ([f"q{k}" for k in range(6)], ["p_x", "p_y", "p_z"]),
+    "of markers": ([f"Joint_{k}" for k in range(1, 7)], ["marker1_x", "marker1_y", "marker1_z"]),
+}
+
+
+@pytest.mark.parametrize("case", NAMES)
+def test_names_that_others_give(poses: Poses, arm: Arm, tmp_path: Path, case: str) -> None:
+    joints, coordinates = NAMES[case]
+    commanded = [f"target_q_{k}" for k in range(6)]  # are not those reached
+    table = np.column_stack([poses.q, 0 * poses.q, poses.points[:, 0]])
+    read = armdyn.read_poses(write(tmp_path / "p.txt", [*joints, *commanded, *coordinates], table), arm)
+    np.testing.assert_array_equal(read.q, poses.q)
+    np.testing.assert_array_equal(read.points[:, 0], poses.points[:, 0])
+
+
+def test_a_quaternion_as_ros_names_it(frames: Poses, arm: Arm, tmp_path: Path) -> None:
+    names = [*Q, *(f"pose.position.{a}" for a in "xyz"), *(f"pose.orientation.{a}" for a in "xyzw")]
+    quaternion = to_quaternion(frames.poses[:, :3, :3])[:, [1, 2, 3, 0]]
+    path = write(tmp_path / "p.csv", names, np.column_stack([frames.q, frames.poses[:, :3, 3], quaternion]))
+    np.testing.assert_allclose(armdyn.read_poses(path, arm).poses, frames.poses, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["quaternion", "rpy", "vector", "unnamed"])
@@ -91,6 +117,9 @@ BAD = {
     "no points": ("q1,q2\n1,2\n", "column x, y, z is missing"),
     "half a point": ("q1,x1,y1\n1,2,3\n", "column z1 is missing"),
     "words": ("q1,x,y,z\n", "no rows"),
+    "no names": ("1,2,3,4\n1,2,3,5\n", "got a table without names; name them"),
+    "unknown unit": ("q1,x [ft],y [ft],z [ft]\n1,2,3,4\n", "the unit 'ft' is not known"),
+    "twice": ("q1,q_1,x,y,z\n1,2,3,4,5\n", "'q1' and 'q_1' both claim to be q1"),
 }
 
 
@@ -104,9 +133,11 @@ def test_bad_files_say_what_is_missing(tmp_path: Path, case: str) -> None:
 
 def test_bad_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text("3")
-    for name, message in (("p.json", "expected arrays"), ("p.txt", "expected measured poses as .csv")):
+    for name, message in (("p.json", "expected arrays"), ("p.mat", "expected measured poses as .csv")):
         with pytest.raises(ReadError, match=message):
             armdyn.read_poses(tmp_path / name)
+    with pytest.raises(ArmdynError, match="expected the path of a file, got None"):
+        armdyn.read_poses(None)
     with pytest.raises(ShapeError, match="expected points or poses, got none"):
         Poses(np.zeros((3, 6)))
     with pytest.raises(ShapeError, match="not orthogonal"):

@@ -32,6 +32,14 @@ def test_the_page_holds_what_was_found(arm: Arm, poses: Poses, tmp_path: Path) -
     assert "Calibrated" in calibration._repr_html_()
 
 
+def test_a_page_says_what_becomes_of_the_zeros(arm: Arm, poses: Poses, tmp_path: Path) -> None:
+    noisy = Poses(poses.q, poses.points + np.random.default_rng(0).normal(0, 0.02, (len(poses), 1, 3)))
+    for measured, sentence in ((poses, "the written frames contain them"), (noisy, "They are not written: do not add")):
+        page = armdyn.calibrate(arm, measured).report(tmp_path / "c.html").read_text()
+        assert sentence in page
+        assert "+0.000? mrad" in page  # of the first joint: it is the base's turn
+
+
 def test_the_command_writes_and_names_mistakes(arm: Arm, poses: Poses, tmp_path: Path) -> None:
     for name, q in (("good", poses.q), ("bad", np.degrees(poses.q))):
         names = ",".join([f"q{k + 1}" for k in range(6)] + [f"{a}{m}" for m in (1, 2, 3) for a in "xyz"])

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armdyn.calibration.pose_columns import LENGTHS
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.read_poses import LENGTHS, read_poses
+from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.sisters import sister_arms
 from armdyn.calibration.start import Start, as_points, linear_start, spread
 from armdyn.kinematics.forward import forward_kinematics
@@ -121,7 +122,8 @@ def explain_misfit(arm: Arm, poses: Poses, start: Start) -> str:
     """Say that poses do not fit the arm, and why where a mistake explains it."""
     size = f"{1e3 * start.rms:.3g} mm of {1e3 * spread(poses):.3g} mm"
     if mistakes := check_poses(arm, poses).mistakes:
-        return f"{poses.name}: base and tool leave {size}, for {'; '.join(m.text for m in mistakes)}; correct the file"
+        remedy = "use its description" if mistakes[0].arm else "correct the file"
+        return f"{poses.name}: base and tool leave {size}, for {'; '.join(m.text for m in mistakes)}; {remedy}"
     return (
         f"{poses.name}: the poses do not fit arm '{arm.name}': base and tool leave {size}; use the description of the "
         "arm that was measured, and check units and columns"

@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.calibration.pose_columns import ANGLES, LENGTHS, PoseColumn, pose_columns
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.start import as_points, linear_start
-from armdyn.errors import ReadError, check_choice
+from armdyn.errors import ArmdynError, ReadError, check_choice
 from armdyn.files import parse_json, read_arrays, read_text
-from armdyn.identification.logs.column_names import DEGREE
+from armdyn.identification.logs.guess_columns import numbered
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
@@ -31,9 +32,7 @@ from armdyn.spatial.rotation import (
 from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting
 
-LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
-ANGLES = {"rad": 1.0, "deg": DEGREE}
-UNIT = re.compile(r"^(.*?)(?:\s*[\[(]\s*([A-Za-z°]+)\s*[\])]|_([A-Za-z]+))$")
+TEXT = (".csv", ".txt", ".tsv", ".dat")
 CAMERAS = ("fixed", "tool")
 
 
@@ -88,10 +87,11 @@ def read_poses(
     Parameters
     ----------
     path : str or path
-        `.csv`, `.npz` or `.json`. Columns: the joints' names or q1..qn; then x, y, z (one point), x1, y1, z1, x2, ...
-        (several), or x, y, z with qx, qy, qz, qw, with roll, pitch, yaw or with rx, ry, rz (a rotation vector). Units
-        may stand behind names: `q1_deg`, `x [mm]`. An empty cell is a marker that was not seen. NPZ and JSON also
-        take arrays q (K, n) with points (K, M, 3) or poses (K, 4, 4).
+        `.csv` (.txt, .tsv, .dat), `.npz` or `.json`. Columns: the joints' names or q1..qn, or positions as `read_log`
+        understands them; then x, y, z (one point), x1, y1, z1, x2, ... (several), or x, y, z with qx, qy, qz, qw,
+        with roll, pitch, yaw or with rx, ry, rz (a rotation vector). Units may stand behind names: `q1_deg`,
+        `x [mm]`. An empty cell is a marker that was not seen. NPZ and JSON also take arrays q (K, n) with points
+        (K, M, 3) or poses (K, 4, 4).
     arm : Arm, optional
         Tells the joints' names, and which convention angles have whose names do not tell (a, b, c).
     angle : {"rad", "deg"}
@@ -108,6 +108,8 @@ def read_poses(
     check_choice("read_poses", "angle", angle, ANGLES)
     check_choice("read_poses", "length", length, LENGTHS)
     check_choice("read_poses", "camera", camera, CAMERAS)
+    if not isinstance(path, str | os.PathLike):
+        raise ArmdynError(f"read_poses: expected the path of a file, got {path!r:.60}; Poses(q, points) takes arrays")
     path = Path(path)
     columns, arrays, notes = _columns(path, () if arm is None else arm.joint_names)
     units = (ANGLES[angle], LENGTHS[length])
@@ -115,7 +117,8 @@ def read_poses(
     if arrays:
         q, points, poses = _whole_arrays(arrays, units, slides, path)
     else:
-        table = _Table(columns, units, path)
+        joints = () if arm is None else arm.joint_names
+        table = _Table(pose_columns(columns, joints, str(path)), units, path)
         q = table.joints(arm, slides)
         points, poses = table.measurements(arm, q, notes)
     if camera == "tool":
@@ -131,7 +134,7 @@ def read_poses(
 def _columns(path: Path, joints: tuple[str, ...]) -> tuple[dict[str, NDArray], dict[str, NDArray], list[str]]:
     """Columns by name, or whole arrays where the file holds q as a matrix, and notes."""
     suffix = path.suffix.lower()
-    if suffix == ".csv":
+    if suffix in TEXT:
         columns, notes = read_csv(path, joints, ())
         return columns, {}, notes
     if suffix == ".npz":
@@ -174,27 +177,25 @@ def _whole_arrays(
 class _Table:
     """Columns by plain name, in SI units."""
 
-    def __init__(self, columns: Mapping[str, NDArray], units: tuple[float, float], path: Path) -> None:
-        self.path, self.units, self.columns, self.factors = path, units, {}, {}
-        for name, values in columns.items():
-            plain, factor = _split_unit(name.strip())
-            self.columns[plain] = np.asarray(values, float)
-            self.factors[plain] = factor
+    def __init__(self, columns: Mapping[str, PoseColumn], units: tuple[float, float], path: Path) -> None:
+        self.path, self.units, self.columns = path, units, columns
 
     def take(self, name: str, factor: float) -> NDArray:
-        unit = self.factors[name]
-        return self.columns[name] * (factor if unit is None else unit)
+        column = self.columns[name]
+        return column.values * (factor if column.factor is None else column.factor)
 
     def joints(self, arm: Arm | None, slides: NDArray) -> NDArray:
         """Joint positions (K, n) by the arm's names, or q1..qn."""
-        numbered = sorted(int(name[1:]) for name in self.columns if re.fullmatch(r"q[1-9]\d*", name))
+        numbers = sorted(int(name[1:]) for name in self.columns if re.fullmatch(r"q\d+", name))
         if arm is not None and all(name in self.columns for name in arm.joint_names):
             names = list(arm.joint_names)
-        elif numbered and numbered == list(range(1, len(numbered) + 1)):
-            names = [f"q{k}" for k in numbered]
+        elif numbers and numbers[0] < 2 and numbers == list(range(numbers[0], numbers[0] + len(numbers))):
+            names = [f"q{k}" for k in numbers]
         else:
             wanted = "q1..qn" if arm is None else f"q1..q{arm.n} or {', '.join(arm.joint_names)}"
-            raise ReadError(f"{self.path}: expected columns {wanted}, got {', '.join(self.columns)}")
+            there = [column.name for column in self.columns.values()]
+            got = "a table without names" if there == numbered(len(there)) else ", ".join(there)
+            raise ReadError(f"{self.path}: expected columns {wanted}, got {got}; name them in the first line")
         slides = slides if len(slides) == len(names) else np.zeros(len(names), bool)
         pairs = zip(names, slides, strict=True)
         return np.stack([self.take(name, self.units[1 if slide else 0]) for name, slide in pairs], axis=1)
@@ -247,13 +248,3 @@ def _assemble(position: NDArray, numbers: NDArray, rotation: Callable[[NDArray],
     poses[known, :3, 3] = position[known]
     poses[known, :3, :3] = rotation(numbers[known])
     return poses
-
-
-def _split_unit(name: str) -> tuple[str, float | None]:
-    """A column's plain name and the factor of its unit, None where it has none."""
-    if match := UNIT.match(name):
-        unit = (match[2] or match[3]).lower().replace("°", "deg")
-        factor = (LENGTHS | ANGLES).get(unit)
-        if factor is not None:
-            return match[1].strip(), factor
-    return name, None

@@ -28,10 +28,17 @@ KINDS = {
 MEANING = (
     "Held out: five times, a fifth of the poses is left out, the model is fitted to the others and predicts the fifth.",
     "Noise-limited: the full model lowers the mean error of base and tool by no more than 20 %.",
-    "Determined: share of a number that the measurements decide; typical sizes of errors decide the rest.",
+    "Determined: share of a number that the measurements decide; typical sizes of errors decide the rest. A number "
+    "with a question mark is not determined and stays about nominal.",
     "Doubtful poses disagree with the others and count little: measure them again.",
-    "Zeros are to be added to the readings of the joints.",
 )
+ZEROS = "Zeros are to be added to the readings of the joints"
+ZEROS_ARE = {
+    CalibrationVerdict.CALIBRATED: f"{ZEROS}; the written frames contain them.",
+    CalibrationVerdict.OFFSETS: f"{ZEROS}. These are of the full model; those written are fitted without its frames.",
+    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. They are not written: do not add "
+    "them to the readings of the joints.",
+}
 
 
 def page(calibration: Calibration) -> str:
@@ -54,7 +61,8 @@ def page(calibration: Calibration) -> str:
             html.table(("joint", "error", "95 %", "determined"), offset_rows(calibration)),
             html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(calibration))),
         ]
-    parts += [html.heading("What the numbers mean"), html.listing(MEANING)]
+    zeros = ZEROS_ARE.get(calibration.verdict)
+    parts += [html.heading("What the numbers mean"), html.listing((*MEANING, *((zeros,) if zeros else ())))]
     return html.document(f"armdyn: calibration of {calibration.nominal.name}", *parts)
 
 
@@ -116,7 +124,8 @@ def offset_rows(calibration: Calibration) -> list[tuple[str, ...]]:
     for i, joint in enumerate(arm.joints):
         unit = "mrad" if joint.kind == "revolute" else "mm"
         value, width, share = calibration.offsets[i], std[i, columns[i]], calibration.determined[i, columns[i]]
-        rows.append((joint.name, f"{_milli(value)} {unit}", f"± {1.96e3 * width:.2g} {unit}", f"{share:.0%}"))
+        doubt = "?" * bool(share < DETERMINED_SHARE)
+        rows.append((joint.name, f"{_milli(value)}{doubt} {unit}", f"± {1.96e3 * width:.2g} {unit}", f"{share:.0%}"))
     return rows
 
 

@@ -12,8 +12,9 @@ import numpy as np
 from armdyn.calibration.arrows import residual_arrows
 from armdyn.calibration.calibrate import calibrate
 from armdyn.calibration.check import check_poses
+from armdyn.calibration.pose_columns import ANGLES, LENGTHS
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.read_poses import ANGLES, LENGTHS, read_poses
+from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.result import Calibration
 from armdyn.errors import ArmdynError, DataError
 from armdyn.spatial.transform import inverse
