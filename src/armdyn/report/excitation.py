@@ -29,7 +29,6 @@ SHARES = (
 REMEDIES = {  # by kind of guarantee that falls short
     "floor": "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none",
     "obstacle": "Move the obstacle, or correct the shapes of the links",
-    "self": "If their shapes are too thick, correct them or give --radius; move there with care",
 }
 MOST_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000

@@ -166,3 +166,20 @@ def test_friction_that_the_plant_lacks_is_named(block):
         simulate(Plant(arm, friction=False), law, [0.0], 0.1, 1000.0, q0=[0.001])
     simulate(arm, law, [0.0], 0.1, 1000.0, q0=[0.001])
     simulate(Plant(arm, friction=False), law.without_friction(), [0.0], 0.1, 1000.0, q0=[0.001])
+
+
+def test_a_joint_that_friction_of_the_model_pushes_away_is_named(block):
+    """5 N against dry friction that does not act, held by 20 N/m, are 0.25 m: the motion goes 0.1 m."""
+    arm = block(2.0)
+    arm = arm.with_joints([dataclasses.replace(j, friction=Friction(coulomb=5.0)) for j in arm.joints])
+    clock = make_clock(1000.0, 1.0, 1, 0.0)
+    t = np.arange(clock.steps)[:, None] * clock.h
+    motion = JointMotion(0.1 * np.sin(6 * t), 0.6 * np.cos(6 * t), -3.6 * np.sin(6 * t))
+    plant = Plant(arm, friction=False)
+    for kp, told in ((20.0, True), (200.0, False)):
+        law = armdyn.FeedforwardPD(arm, kp, 10.0)
+        text = expected_instability(Schedule(plant, clock, motion), law)
+        assert (text is not None) is told
+        assert not told or "will settle 0.25 m off the reference" in text
+        assert expected_instability(Schedule(Plant(arm), clock, motion), law) is None
+        assert expected_instability(Schedule(plant, clock, motion), law.without_friction()) is None

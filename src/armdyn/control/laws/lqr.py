@@ -17,7 +17,7 @@ from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_h
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
-from armdyn.dynamics.linear.linearize import linearize
+from armdyn.dynamics.linear.linearize import Linearize, linearize
 from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
@@ -177,17 +177,25 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     return array
 
 
-def short_step(A: Symbol, B: Symbol, dt: Symbol) -> tuple[Symbol, Symbol]:
+def short_step(linear: Linearize, dt: Symbol) -> tuple[Symbol, Symbol]:
     """Return what errors and torques add to velocities in a period, to the second order in it: L (n, 2 n) and G (n, n).
 
     Positions gain dt times the velocity and dt / 2 times the same: x[k+1] = (E + F L) x[k] + F G u[k] with
     E = [[1, dt], [0, 1]] and F = [dt / 2; 1], which spares half of the products of Riccati's equation.
+
+    Friction may stop a light wrist within a small part of a period. Damping D of single joints therefore acts by the
+    rational function 1 / (1 + z + z²/2) for exp(-z), z = dt M^-1 D, which vanishes for large z; its mean over the
+    period is T = (M + dt D + dt²/2 D M^-1 D)^-1 (M + dt/2 D).
     """
+    M, C, _, A, B = linear
     n = B.shape[1]
-    by_q, by_qd = A[n:, :n], A[n:, n:]
-    mean = dt * (ca.SX.eye(n) + dt / 2 * by_qd)
-    L = ca.mtimes(mean, ca.horzcat(by_q, by_qd))
-    L[:, n:] += dt * dt / 2 * by_q
+    D = ca.diag(ca.fmax(ca.diag(C), 0))
+    damped = ca.mtimes(factorize(M).inverse(), D)
+    factors, right = factorize(M + dt * D + dt * dt / 2 * ca.mtimes(D, damped)), M + dt / 2 * D
+    T = ca.horzcat(*(factors.solve(right[:, j]) for j in range(n)))
+    mean = dt * T + dt * dt / 2 * (A[n:, n:] + damped)
+    L = ca.mtimes(mean, A[n:, :])
+    L[:, n:] += dt / 2 * L[:, :n]
     return L, ca.mtimes(mean, B[n:, :])
 
 
@@ -230,7 +238,7 @@ class MeasuredLQR(Law):
         Cost of torques; as numbers, the largest acceptable corrections.
     rate : float
         Of the controller that will run the law [Hz], for the cost-to-go at the start; a period of the linearised arm is
-        taken to the second order (`short_step`).
+        taken to the second order, and stably so however light a joint is for its friction (`short_step`).
     pose : array_like, shape (n,), optional
         Where it starts; default zero.
     width : float
@@ -274,6 +282,6 @@ class MeasuredLQR(Law):
         """One sample; see `riccati_step`."""
         data = {name: params[name] for name in DATA_SHAPES}
         linear = linearize(arm, q, qd, ref.qdd, model="full", **data)
-        K, P = riccati_step(state["P"], *short_step(linear[3], linear[4], dt), params["Q"], params["R"], dt)
+        K, P = riccati_step(state["P"], *short_step(Linearize(*linear), dt), params["Q"], params["R"], dt)
         nominal = joint_torque(arm, ref.q, ref.qd, ref.qdd, width=self.width, **data)
         return nominal + ca.mtimes(K, ca.vertcat(ref.q - q, ref.qd - qd)), {"P": P}

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
+from armdyn.dynamics.friction import friction_torque
 from armdyn.errors import ShapeError
 from armdyn.simulation.loop.batch import BatchLoop
 from armdyn.simulation.loop.desired import scatter
@@ -40,6 +41,9 @@ LEAST_FACTOR = 10.0  # by which an error must grow along the motion
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
 MAX_STATE = 64
+MISSING_FRICTION = (
+    "the law compensates friction that the plant lacks; give it to the plant, or take it from the law's model"
+)
 OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
 
 
@@ -206,7 +210,7 @@ def _sliding(qd: NDArray) -> NDArray:
 
 
 def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> str | None:
-    """One sentence if the loop is unstable about its reference, None if it is not or is one of a batch.
+    """One sentence if the loop is unstable about its reference or settles far off, None otherwise and of a batch.
 
     A mode that grows at one instant of the motion is a suspicion: the arm may have moved on before. It is confirmed
     where a small error grows tenfold along the motion, in the time in which the mode alone would grow a hundredfold.
@@ -214,9 +218,14 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     batched = any(value.ndim > len(law.core_shape(name)) for name, value in law.params.items())
     if batched or any(schedule.plant.batches.values()) or schedule.plant.servo or schedule.clock.samples < 2:
         return None
-    period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
     loop = Period(schedule, law, sensors)
-    growth = loop.map()
+    return _instability(loop, law, sensors) or _drift(loop, law)
+
+
+def _instability(loop: Period, law: Law, sensors: Sensors | None) -> str | None:
+    """One sentence on the mode that grows fastest, where it grows along the motion."""
+    schedule, growth = loop.loop.schedule, loop.map()
+    period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
     if (np.log(growth.radius) <= LEAST_GROWTH * period).all():
         return None
     plant_growth = np.min(
@@ -227,9 +236,7 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
     if not to_blame.any():
         if not _missing_friction(schedule, law, sensors, growth):
             return None
-        cause = (
-            "the law compensates friction that the plant lacks; give it to the plant, or take it from the law's model"
-        )
+        cause = MISSING_FRICTION
     mode = growth.worst()
     samples = min(int(np.ceil(2 * np.log(LEAST_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
     first = min(mode.sample, schedule.clock.samples - samples)
@@ -248,12 +255,46 @@ def _missing_friction(schedule: Schedule, law: Law, sensors: Sensors | None, gro
     The law without its friction is the test, or, where friction is estimated, the plant with it, joints sliding: there
     errors must grow less than two thirds as fast.
     """
-    plant, friction = schedule.plant, law.arm.trace_data("friction")
-    if plant.kind.friction != "none" or not law.models_friction or friction.shape != plant.own_friction.shape:
+    if not _lacks_friction(schedule, law):
         return False
+    plant, friction = schedule.plant, law.arm.trace_data("friction")
     other = replace(schedule, plant=replace(plant, friction=True, friction_data=friction))
     if law.compensates_friction:
         with suppress(ShapeError):  # of a law that cannot be without
             law, other = law.without_friction(), schedule
     agreeing = np.maximum(np.log(period_map(other.for_law(law), law, sensors).radius), 0.0)
     return bool((np.log(growth.radius) > 1.5 * agreeing).any())
+
+
+def _lacks_friction(schedule: Schedule, law: Law) -> bool:
+    """Whether the law counts on friction of joints that the plant moves without any."""
+    plant, shape = schedule.plant, law.arm.trace_data("friction").shape
+    return plant.kind.friction == "none" and law.models_friction and shape == plant.own_friction.shape
+
+
+def _drift(period: Period, law: Law) -> str | None:
+    """One sentence on joints that torques against friction, which does not act, push farther than the motion goes.
+
+    A law without a state of its own holds them where its stiffness, the slope of its torques, balances these torques.
+    """
+    schedule = period.loop.schedule
+    own_state = any("." in name for name in period.acting)
+    if own_state or not law.compensates_friction or not _lacks_friction(schedule, law):
+        return None
+    rows = np.concatenate([np.full(period.size([name]), name == "q") for name in period.acting])
+    directions = np.eye(len(rows))[rows]
+    samples = _instants(schedule, len(directions))
+    stiffness = -period.change(samples, directions, period.acting)["tau"].swapaxes(-1, -2)
+    at = samples * schedule.clock.substeps
+    push = np.asarray(friction_torque(law.arm, schedule.motion.q[at], schedule.motion.qd[at]))
+    offset = np.abs(np.linalg.pinv(stiffness) @ push[..., None])[..., 0].max(0)
+    beyond = offset / np.maximum(np.ptp(schedule.motion.q, axis=0) / 2, 1e-300)
+    j = int(np.argmax(beyond))
+    if not beyond[j] > 1:
+        return None
+    joint = schedule.plant.arm.coordinate_joints[j]
+    return (
+        f"joint '{schedule.plant.arm.coordinate_names[j]}' will settle {offset[j]:.2g} "
+        f"{'rad' if joint.kind == 'revolute' else 'm'} off the reference, farther than the motion takes it: "
+        f"{MISSING_FRICTION}"
+    )
