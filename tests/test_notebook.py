@@ -102,7 +102,7 @@ def test_inverse_kinematics_shows_all_solutions():
 def test_an_exciting_motion_shows_how_good_it_is(arm):
     found = armdyn.excite(arm, 4.0, max_acceleration=10.0, max_velocity=3.0, steps=60)
     text, _ = shown(found)
-    assert f"condition number {found.condition:.1f}" in text
+    assert f"Condition number {found.condition:.1f}" in text
     assert text.count("data:image/png;base64,") == 1
 
 

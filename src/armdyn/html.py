@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import io
+import json
+import os
 import re
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
+from armdyn.curves import curve_data, description
+
 HERE = Path(__file__).parent
 SVG_DPI = 72  # of every SVG; a layout is of the size of texts at it
+PLOT = '<figure class="plot"'
 PAD_INCHES = 0.1  # around what a figure is cut to
 
 
@@ -22,13 +31,51 @@ def style(path: Path) -> str:
     return f"<style>\n{path.read_text(encoding='utf-8')}</style>"
 
 
-def document(title: str, *parts: str) -> str:
-    """A whole page."""
+def document(title: str, *parts: str, files: Iterable[str | os.PathLike[str] | None] = ()) -> str:
+    """A whole page; its foot names the date, the version, the command and the files that it was made from."""
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{escape(title)}</title>'
     body = "\n".join(parts)
+    plots = _plots() if PLOT in body else ("", "")
     return (
-        f'<!doctype html>\n<html lang="en"><head>{head}{style(HERE / "page.css")}</head>\n<body>{body}</body></html>\n'
+        f'<!doctype html>\n<html lang="en"><head>{head}{style(HERE / "page.css")}{plots[0]}</head>\n'
+        f"<body><main>{body}</main>\n{_foot(files)}{plots[1]}</body></html>\n"
     )
+
+
+@cache
+def _plots() -> tuple[str, str]:
+    """The style and the scripts of plots that zoom, once a page."""
+    scripts = (HERE / "uplot" / "uPlot.iife.min.js", HERE / "curves.js")
+    texts = "".join(f"<script>{path.read_text(encoding='utf-8')}</script>" for path in scripts)
+    return style(HERE / "uplot" / "uPlot.min.css"), texts
+
+
+def _foot(files: Iterable[str | os.PathLike[str] | None]) -> str:
+    """Date, version, command, and the files with their hashes."""
+    from armdyn import __version__
+
+    stamp = os.environ.get("SOURCE_DATE_EPOCH")  # of builds that are to be the same each time
+    when = datetime.now(UTC) if stamp is None else datetime.fromtimestamp(int(stamp), UTC)
+    parts = [paragraph(f"Made with armdyn {__version__} on {when:%Y-%m-%d %H:%M} UTC.")]
+    parts += [code(command)] if (command := _command()) else []
+    paths = dict.fromkeys(Path(path) for path in files if path is not None)
+    if rows := [(path.name, _hash(path)) for path in paths if path.is_file()]:
+        parts.append(table(("file", "SHA-256 when this page was made"), rows))
+    return f"<footer>{''.join(parts)}</footer>"
+
+
+def _command() -> str:
+    """The command line of this process; empty in a notebook or an interactive session."""
+    program = Path(sys.argv[0])
+    if not program.name or program.stem.startswith("ipykernel"):
+        return ""
+    ours = program.name == "armdyn" or (program.name, program.parent.name) == ("__main__.py", "armdyn")
+    return shlex.join([*(["armdyn"] if ours else ["python", program.name]), *sys.argv[1:]])
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def fragment(*parts: str) -> str:
@@ -67,10 +114,17 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rows = [tuple(row) for row in rows]
     lights = [any(str(row[k]).startswith(LIGHT) for row in rows if k < len(row)) for k in range(len(columns))]
     heads = zip(columns, lights, strict=True)
-    head = "".join(f"<th{LEFT if light else ''}>{escape(column)}</th>" for column, light in heads)
+    head = "".join(f"<th{LEFT if light else ''}>{UNIT.sub(_unbroken, escape(column))}</th>" for column, light in heads)
     body = "".join("<tr>" + "".join(_cell(cell) for cell in row) + "</tr>" for row in rows)
     inside = f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody>"
     return f'<div class="wide"><table>{inside}</table></div>'
+
+
+UNIT = re.compile(r"\[[^]]*\]")  # in a heading
+
+
+def _unbroken(unit: re.Match[str]) -> str:
+    return unit.group().replace(" ", "\N{NO-BREAK SPACE}")
 
 
 LIGHT, LEFT = '<span class="light', ' class="left"'
@@ -122,11 +176,11 @@ def _fills(figure: Any) -> bool:
 
 
 def svg(figure: Any) -> str:
-    """A matplotlib figure as inline SVG, and the figure closed."""
+    """A matplotlib figure as inline SVG, with the data for a plot that zooms where it holds curves; it is closed."""
     import matplotlib.pyplot as plt
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
-    stream = io.StringIO()
+    stream, words = io.StringIO(), escape(description(figure), quote=True)
     figure.set_dpi(SVG_DPI)
     # Text as text, in the page's own font: sharp at any size, found by search, and short.
     with plt.rc_context({"svg.fonttype": "none", "font.family": "sans-serif"}):
@@ -135,23 +189,28 @@ def svg(figure: Any) -> str:
         else:  # cut to its contents, which "tight" would draw to find; a layout must be drawn first
             around = None if figure.get_layout_engine() else figure.get_tightbbox().padded(PAD_INCHES)
             figure.savefig(stream, format="svg", bbox_inches=around or "tight", metadata={"Date": None})
+    curves = curve_data(figure)  # after the layout
     plt.close(figure)
     text = stream.getvalue()
     # Without the XML heading; in paths two decimals are finer than any screen.
     short = re.sub(
         r' d="[^"]*"', lambda path: re.sub(r"(\d+\.\d\d)\d+", r"\1", path.group()), text[text.index("<svg") :]
     )
-    return f'<div class="wide figure">{short}</div>'
+    still = f'<div class="wide figure"><svg role="img" aria-label="{words}"{short.removeprefix("<svg")}</div>'
+    if curves is None:
+        return still
+    data = json.dumps(curves, separators=(",", ":")).replace("<", "\\u003c")
+    return f'{PLOT} aria-label="{words}">{still}<script type="application/json">{data}</script></figure>'
 
 
 def picture(figure: Any, dpi: int = 80) -> str:
     """A matplotlib figure as inline PNG, for notebooks, which may reject SVG; and the figure closed."""
     import matplotlib.pyplot as plt
 
-    stream = io.BytesIO()
+    stream, words = io.BytesIO(), escape(description(figure), quote=True)
     figure.savefig(stream, format="png", dpi=dpi, bbox_inches=None if _fills(figure) else "tight", facecolor="white")
     plt.close(figure)
-    return f'<img alt="" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
+    return f'<img alt="{words}" src="data:image/png;base64,{base64.b64encode(stream.getvalue()).decode()}">'
 
 
 def confidence_bar(value: float, std: float, scale: float) -> Markup:
@@ -161,7 +220,7 @@ def confidence_bar(value: float, std: float, scale: float) -> Markup:
     half = 62 * min(2.0, 1.96 * std / scale)
     left, right = max(2.0, at - half), min(width - 2.0, at + half)
     return Markup(
-        f'<svg width="{width}" height="12" role="img">'
+        f'<svg width="{width}" height="12" role="img" aria-label="{value:.3g} ± {1.96 * std:.2g}">'
         f'<line x1="{middle}" x2="{middle}" y1="0" y2="12" stroke="#d5dce4"/>'
         f'<line x1="{left:.1f}" x2="{right:.1f}" y1="6" y2="6" stroke="#7aa5d8" stroke-width="5"/>'
         f'<circle cx="{at:.1f}" cy="6" r="3" fill="#14375e"/></svg>'

@@ -58,7 +58,7 @@ def present(result: Any, how: str, **options: Any) -> Any:
     raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
 
 
-def write_page(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
+def write_page(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Path:
     """Write the page of a result as one HTML file that needs no network, whole or not at all; returns its path.
 
     Without a path it is named after the kind of result, `fit.html` or `data-check.html`, in the current folder.
@@ -68,7 +68,7 @@ def write_page(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
     require_page(path)
     if path is None:
         path = "-".join(re.findall("[A-Z][a-z]*", type(result).__name__)).lower() + ".html"
-    return write_whole(path, present(result, "page"))
+    return write_whole(path, present(result, "page", **options))
 
 
 def require_page(path: str | os.PathLike[str] | None, what: str = "report") -> None:
@@ -99,9 +99,9 @@ def draw_figure(result: Any, path: str | os.PathLike[str] | None = None, **optio
 class Reported:
     """A result with a page, a figure and a form for notebooks."""
 
-    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+    def report(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Path:
         """Write a page about it, one HTML file that needs no network; see `armdyn.report`."""
-        return write_page(self, path)
+        return write_page(self, path, **options)
 
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Draw it, and write it to `path` if one is given (.png, .svg, .pdf); the figure can be changed."""

@@ -23,7 +23,7 @@ def spoiled(poses: Poses) -> Poses:
 def test_the_page_holds_what_was_found(arm: Arm, poses: Poses, tmp_path: Path) -> None:
     calibration = armdyn.calibrate(arm, spoiled(poses))
     text = calibration.report(tmp_path / "c.html").read_text()
-    assert "Calibrated: frames and deflections are written." in text
+    assert "Calibrated: the result has new frames and deflections." in text
     assert "Pose 18 (counted from 1) disagrees with the others." in text
     assert f"{1e3 * calibration.held_out.full.mean:.3g}" in text
     assert text.count("<svg") == 1

@@ -46,8 +46,8 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(Path("poses.csv").read_text().splitlines()) == 31
     fill_in(Path("poses.csv"), arm)
     printed = run(calibrate)
-    assert "Calibrated: frames and deflections are written." in printed
+    assert "Calibrated: the result has new frames and deflections." in printed
     found = armdyn.load("calibrated.urdf")
     assert found.deflection.any()
     assert np.abs(found.joints[1].before - arm.joints[1].before).max() > 1e-5
-    assert "Error at poses that were not fitted to" in Path("calibration.html").read_text()
+    assert "Error at held-out poses" in Path("calibration.html").read_text()

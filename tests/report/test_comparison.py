@@ -76,7 +76,7 @@ def test_a_law_that_diverged_or_strains_says_which_joint_and_why(tmp_path):
     assert "too fast for its rate" in found["wild"].why
     assert found["calm"].why == ""
     text = armdyn.report(found, tmp_path / "compare.html").read_text()
-    assert "What went wrong, and why" in text
+    assert "Failures and their causes" in text
     assert "wild: joint 2 &#x27;joint2&#x27; left first" in text
     assert found["wild"].why in str(found)
 

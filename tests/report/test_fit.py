@@ -12,6 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError
+from armdyn.html import document
 from armdyn.identification.fit.friction_band import friction_bands
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.corrections import LogCorrection
@@ -41,13 +42,14 @@ def test_page_is_complete_and_offline(fit, tmp_path):
     wanted = (
         "Measured and model torque",
         "validation log",
-        "What the data alone say",
-        "What would make it better",
+        "base parameters, estimated without any prior",
+        "How to improve the model",
         "Fc2",
     )
-    for part in (*wanted, "Before and after", "as described", "Residuals on the", "The data", "max acc. [rad/s²]"):
+    titles = ("Torque error before and after", "original model", "Residuals on the", "Data: log")
+    for part in (*wanted, *titles, "max acc. [rad/s²]"):
         assert part in text
-    assert "<script>" not in text
+    assert "<script>alert" not in text
     assert text.count("<svg") > 4
     assert len(text) < 2_000_000
 
@@ -74,8 +76,8 @@ def test_unknown_results(tmp_path):
 def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
     unknown = dataclasses.replace(fit, source=fit.source.with_theta(np.full(20, np.nan)), described=None)
     text = armdyn.report(unknown, tmp_path / "a.html").read_text()
-    assert "as described" not in text
-    assert "nan" not in re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL).lower()
+    assert 'original model"' not in text
+    assert "nan" not in re.sub(r"<(svg|script).*?</\1>", "", text, flags=re.DOTALL).lower()
 
 
 def test_gravity_from_poses_has_a_page(tmp_path):
@@ -87,17 +89,35 @@ def test_gravity_from_poses_has_a_page(tmp_path):
     q = np.random.default_rng(0).uniform(-1, 1, (20, 2))
     poses = HeldPoses(np.arange(20.0), q, armdyn.gravity_torque(arm, q), 0.5, 0 * q)
     fit = fit_poses(arm, poses, (), None, Filters(5.0, None, "butterworth"))
-    assert "poses held still" in armdyn.report(fit, tmp_path / "a.html").read_text()
+    assert "static poses" in armdyn.report(fit, tmp_path / "a.html").read_text()
 
 
 def test_numbers_people_came_for_stand_before_base_parameters_which_fold_away(fit, tmp_path):
     text = armdyn.report(fit, tmp_path / "a.html").read_text()
-    order = [
-        text.index(f"<h2>{title}</h2>") for title in ("Links", "Joints", "Before and after", "What the data alone say")
-    ]
+    titles = ("Links", "Joints", "Torque error before and after", "Details")
+    order = [text.index(f"<h2>{title}</h2>") for title in titles]
     assert order == sorted(order)
-    folded = text[text.index("What the data alone say") :]
-    assert folded.index("<details>") < folded.index("base parameters</summary>") < folded.index("parameter (SI)")
+    folded = text[order[-1] :]
+    assert folded.index("<details>") < folded.index("without any prior</summary>") < folded.index("parameter (SI)")
+
+
+def test_the_foot_holds_what_the_page_was_made_from(fit, tmp_path, monkeypatch):
+    """Date, version, command, and the hash of each file, by `sha256sum`'s definition."""
+    import hashlib
+
+    path = tmp_path / "a log.csv"
+    path.write_bytes(b"t,q1\n")
+    monkeypatch.setattr("sys.argv", ["/usr/bin/armdyn", "identify", "my arm.urdf", "a log.csv"])
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    text = document("title", "<p>body</p>", files=[path, None, tmp_path / "absent.csv", path])
+    foot = text[text.index("<footer>") :]
+    assert f"Made with armdyn {armdyn.__version__} on 1970-01-02 00:00 UTC." in foot
+    assert "<pre>armdyn identify &#x27;my arm.urdf&#x27; &#x27;a log.csv&#x27;</pre>" in foot
+    assert foot.count(hashlib.sha256(b"t,q1\n").hexdigest()) == 1
+    assert "absent" not in foot
+    assert "<script" not in text  # no curves, no library
+    monkeypatch.setattr("sys.argv", ["/x/ipykernel_launcher.py", "-f", "secret.json"])
+    assert "secret" not in document("title")
 
 
 def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):

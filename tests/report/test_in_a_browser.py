@@ -32,7 +32,7 @@ def pages(tmp_path_factory, short_searches, servo_fit):
 # Parts wider than the page that cannot be scrolled to.
 CUT = """[...document.querySelectorAll('body *')].filter(e => !e.closest('svg') && !e.closest('.wide, pre')
     && e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName + ' ' + e.textContent.slice(0, 60))"""
-FIGURE_WIDTHS = "[...document.querySelectorAll('.figure svg')].map(e => e.getBoundingClientRect().width)"
+SHOWN = "[...document.querySelectorAll('.figure svg')].map(e => e.getBoundingClientRect().width).filter(x => x)"
 
 
 def _comparison(arm):
@@ -81,16 +81,55 @@ def test_they_need_nothing_and_fit(pages, browser):
         width = "document.documentElement.scrollWidth"
         for screen in (1280, 390):
             tab.set_viewport_size({"width": screen, "height": 844})
+            tab.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             assert tab.evaluate(width) <= screen, path.name  # what is wider scrolls by itself
             assert tab.evaluate(CUT) == [], path.name  # and shows that it does
-            assert min(tab.evaluate(FIGURE_WIDTHS)) >= 640, path.name  # labels of 10 points stay readable
+            assert min(tab.evaluate(SHOWN), default=640) >= 640, path.name  # labels of 10 points stay readable
         assert tab.evaluate("document.querySelectorAll('svg').length") > 0
         tab.set_viewport_size({"width": 718, "height": 1000})  # A4 less its margins
         tab.emulate_media(media="print")
         assert tab.evaluate(width) <= 718, path.name
         widest = "Math.max(...[...document.querySelectorAll('.wide > *')].map(e => e.getBoundingClientRect().right))"
         assert tab.evaluate(widest) <= 719, path.name  # nothing is cut off on paper
+        assert len(tab.evaluate(SHOWN)) >= tab.evaluate("document.querySelectorAll('body>main>figure').length")
         assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
         assert said == []
         tab.close()
         assert path.stat().st_size < 1_000_000
+
+
+def test_curves_zoom_show_values_and_hide(pages, browser):
+    """Drag, double click, hover and a click on a name, as a person does; all diagrams of a figure zoom together."""
+    path = next(path for path in pages if path.name == "run.html")
+    tab = browser.new_page(viewport={"width": 1280, "height": 900})
+    tab.goto(path.as_uri())
+    diagrams = tab.locator("figure.plot").first.locator(".uplot")
+    over, last = diagrams.first.locator(".u-over"), diagrams.last.locator(".u-value").first
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    y = box["y"] + box["height"] / 2
+    tab.mouse.move(box["x"] + box["width"] / 2, y)
+    assert float(last.inner_text()) == pytest.approx(0.15, abs=0.01)  # the time below the pointer, of another joint
+    tab.mouse.down()
+    tab.mouse.move(box["x"] + 0.9 * box["width"], y, steps=4)
+    tab.mouse.up()
+    tab.mouse.move(box["x"] + 2, y)
+    assert float(last.inner_text()) == pytest.approx(0.15, abs=0.01)  # which is now the left end
+    tab.mouse.dblclick(box["x"] + 2, y)
+    tab.mouse.move(box["x"] + 3, y)
+    assert float(last.inner_text()) == pytest.approx(0, abs=0.01)
+    name = diagrams.first.locator(".u-series", has_text="reference")
+    assert "u-off" not in name.get_attribute("class")
+    name.locator("th").click()
+    assert "u-off" in name.get_attribute("class")
+    tab.close()
+
+
+def test_without_scripts_the_figures_stay(pages, browser):
+    context = browser.new_context(java_script_enabled=False)
+    tab = context.new_page()
+    for path in pages:
+        tab.goto(path.as_uri())
+        assert tab.locator("main .figure svg:visible").count() > 0, path.name
+        assert tab.locator(".uplot").count() == 0
+    context.close()

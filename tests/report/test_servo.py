@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from armdyn.report.servo import verdict
 from armdyn.servo.parameters import NAMES
 from armdyn.servo.result import ServoFit
 
@@ -11,16 +13,26 @@ from armdyn.servo.result import ServoFit
 def test_the_page_holds_what_was_found(servo_fit: ServoFit, tmp_path: Path) -> None:
     """Numbers with their marks, warnings, replays, and what torques hang on; text is escaped."""
     text = servo_fit.report(tmp_path / "servo.html").read_text()
-    assert "Replay error on held-out data 0.45 mrad, 0.3 mm at the tip" in text.replace("\n", " ")
+    assert "Good: 0.45 mrad replay error on held-out data, 0.3 mm at the tip" in text.replace("\n", " ")
     assert "<td>100</td>" in text  # kp of the first joint
     assert "<td>50?</td>" in text  # ... and of the second, which the log does not determine
     assert "1/kp of joint 2 is not determined." in text
     assert "masses of the description" in text
+    assert "--out identified.xml" in text
+    assert "--out" not in servo_fit.report(tmp_path / "b.html", out=tmp_path / "arm.xml").read_text()
     assert text.count("<svg") == 1
     assert "&lt;a&gt;" in text
     assert 'src="http' not in text
-    assert "<script" not in text
+    assert "1 of 2 joints (joint2)" in text  # one box for all that is not determined
+    assert text.count('class="warn"') == 1
+    assert "kp [N\N{NO-BREAK SPACE}m/rad]" in text
     assert all(name in NAMES for name in servo_fit.ratios)
+
+
+def test_the_verdict_follows_from_the_replay_error(servo_fit: ServoFit) -> None:
+    """Its share of the error of assuming perfect tracking, with the limits of torque models."""
+    for share, level in ((0.09, "good"), (0.11, "usable with care"), (0.41, "not usable")):
+        assert verdict(replace(servo_fit, held_out=share * servo_fit.unfollowed)) == level
 
 
 def test_notebooks_and_figures(servo_fit: ServoFit) -> None:

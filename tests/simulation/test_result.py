@@ -30,7 +30,7 @@ def test_the_colour_of_a_page_is_that_of_its_words(result, planar, swing):
     from armdyn.report.run import summary
 
     assert 'class="big warn"' in summary(result)[0]
-    assert "far off: joint1." in summary(result)[0]
+    assert "do not follow their reference: joint1." in summary(result)[0]
     law = ComputedTorque.from_bandwidth(planar, 2.0)
     (told, _) = summary(simulate(Plant(planar, friction=False), law, swing, 0.5))
     assert 'class="big good"' in told
@@ -131,9 +131,9 @@ def test_errors_by_hand(block):
 
 def test_a_page_about_a_run(result, tmp_path):
     text = armdyn.report(result, tmp_path / "run.html").read_text()
-    assert "Simulation: swing" in text
+    assert "Simulation of swing" in text
     assert text.count("<svg") >= 3
-    assert "<script" not in text
+    assert text.count('<figure class="plot"') == 3
 
 
 def test_curves_of_a_batch(planar, swing):

@@ -105,15 +105,15 @@ def write_results(result: Any, out: Path | None, page: Path | None, outcome: str
         with working(f"writing {out}", outcome):
             result.save(out)
     if page is not None:
-        draw(result, page, out)
+        draw(result, page, out, **({} if out is None else {"out": out}))
 
 
-def draw(result: Any, page: Path, *written: Path | None) -> None:
+def draw(result: Any, page: Path, *written: Path | None, **options: Any) -> None:
     """Write the page of a result; Ctrl-C meanwhile says what was written before."""
     from armdyn.report.registry import report
 
     with working(f"drawing {page}", _written_text(*written)):
-        report(result, page)
+        report(result, page, **options)
 
 
 @contextmanager

@@ -15,10 +15,10 @@ from armdyn.numerals import pluralize
 
 MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
 WRITTEN = {
-    CalibrationVerdict.CALIBRATED: "frames and deflections are written",
-    CalibrationVerdict.OFFSETS: "frames do not beat zeros alone: zeros are written",
-    CalibrationVerdict.NOISE_LIMITED: "the frames stay nominal, base and tool are fitted",
-    CalibrationVerdict.BASE_AND_TOOL: "nothing else was fitted",
+    CalibrationVerdict.CALIBRATED: "the result has new frames and deflections",
+    CalibrationVerdict.OFFSETS: "the result has new joint zeros; new frames are no better",
+    CalibrationVerdict.NOISE_LIMITED: "the result keeps the nominal frames and fits base and tool",
+    CalibrationVerdict.BASE_AND_TOOL: "the result fits base and tool alone",
 }
 KINDS = {
     CalibrationVerdict.CALIBRATED: "good",
@@ -26,18 +26,19 @@ KINDS = {
     CalibrationVerdict.NOISE_LIMITED: "warn",
 }
 MEANING = (
-    "Held out: five times, a fifth of the poses is left out, the model is fitted to the others and predicts the fifth.",
-    "Noise-limited: the full model lowers the mean error of base and tool by no more than 20 %.",
-    "Determined: share of a number that the measurements decide; typical sizes of errors decide the rest. A number "
-    "with a question mark is not determined and stays about nominal.",
-    "Doubtful poses disagree with the others and count little: measure them again.",
+    "Held-out error: five-fold cross-validation. Each fold fits the model to four fifths of the poses and predicts the "
+    "rest.",
+    "Noise-limited: the full model lowers the mean error of base and tool by at most 20 %.",
+    "Determined: share of a number that comes from the measurements. The rest comes from typical sizes of errors. A "
+    "number with a question mark is not determined and stays about nominal.",
+    "Doubtful poses disagree with the others and have little weight. Measure them again.",
 )
-ZEROS = "Zeros are to be added to the readings of the joints"
+ZEROS = "Add the zeros to the readings of the joints"
 ZEROS_ARE = {
     CalibrationVerdict.CALIBRATED: f"{ZEROS}; the written frames contain them.",
-    CalibrationVerdict.OFFSETS: f"{ZEROS}. These are of the full model; those written are fitted without its frames.",
-    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. They are not written: do not add "
-    "them to the readings of the joints.",
+    CalibrationVerdict.OFFSETS: f"{ZEROS}. The table has the zeros of the full model; the file has zeros fitted without its frames.",
+    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. No file contains them: do not "
+    "add them to the readings of the joints.",
 }
 
 
@@ -46,10 +47,10 @@ def page(calibration: Calibration) -> str:
     notes = [*calibration.notes, *doubtful_text(calibration)]
     parts = [
         html.heading(f"Calibration: {calibration.nominal.name}, {pluralize(len(calibration.poses), 'pose')}", 1),
-        html.paragraph(gain_text(calibration), "big"),
-        html.paragraph(verdict_text(calibration), KINDS.get(calibration.verdict, "small")),
+        html.paragraph(gain_text(calibration), f"big {KINDS.get(calibration.verdict, '')}".strip()),
+        html.paragraph(verdict_text(calibration)),
         *(html.paragraph(note[0].upper() + note[1:] + ".", "warn") for note in notes),
-        html.heading("Error at poses that were not fitted to"),
+        html.heading("Error at held-out poses"),
         html.table(headings(calibration), error_rows(calibration)),
         html.heading("Residuals"),
         html.svg(draw(calibration)),
@@ -62,8 +63,10 @@ def page(calibration: Calibration) -> str:
             html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(calibration))),
         ]
     zeros = ZEROS_ARE.get(calibration.verdict)
-    parts += [html.heading("What the numbers mean"), html.listing((*MEANING, *((zeros,) if zeros else ())))]
-    return html.document(f"armdyn: calibration of {calibration.nominal.name}", *parts)
+    parts.append(html.fold("Definitions", html.listing((*MEANING, *((zeros,) if zeros else ())))))
+    source = calibration.nominal.source
+    files = [source.path if source else None, calibration.poses.path]
+    return html.document(f"armdyn: calibration of {calibration.nominal.name}", *parts, files=files)
 
 
 def notebook(calibration: Calibration) -> str:
@@ -81,8 +84,8 @@ def gain_text(calibration: Calibration) -> str:
     best = errors.full or errors.offsets
     before = f"{1e3 * errors.base_and_tool.mean:.3g} mm"
     if best is None:
-        return f"Base and tool leave {before} at poses that were not fitted to."
-    return f"{before} of base and tool become {1e3 * best.mean:.3g} mm at poses that were not fitted to."
+        return f"Mean error at held-out poses: {before} with base and tool fitted."
+    return f"Mean error at held-out poses: {1e3 * best.mean:.3g} mm; with base and tool alone {before}."
 
 
 def verdict_text(calibration: Calibration) -> str:
@@ -150,7 +153,7 @@ def frame_rows(calibration: Calibration) -> list[tuple[str, ...]]:
 def scale_text(calibration: Calibration) -> str:
     """Say how arrows are drawn."""
     scale = residual_arrows(calibration).scale
-    return f"Arrows at the measured points: measured less predicted, {scale:.0f} times as long; doubtful poses are red."
+    return f"Arrows: measured minus predicted position, {scale:.0f} times enlarged. Doubtful poses are red."
 
 
 def draw(calibration: Calibration) -> Any:

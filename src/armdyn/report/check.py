@@ -9,12 +9,14 @@ from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.fault_test import outcome_lines
 from armdyn.numerals import pluralize
 from armdyn.report.options import advice
+from armdyn.report.units import joint_units
 
 
 def page(check: DataCheck) -> str:
     """The page of a check."""
-    title = f"Data check of {check.log.name}"
-    return document(f"armdyn: {title}", heading(title, 1), *parts(check), heading("What was logged"), _curves(check))
+    title, described = f"Data check of {check.log.name}", check.arm.source
+    shown = [heading(title, 1), *parts(check), heading("Positions and torques"), _curves(check)]
+    return document(f"armdyn: {title}", *shown, files=[described.path if described else None, check.log.path])
 
 
 def _curves(check: DataCheck) -> str:
@@ -25,14 +27,17 @@ def _curves(check: DataCheck) -> str:
     figure, axes = plt.subplots(n, 2, figsize=(9, 1.3 * n + 0.6), sharex=True, squeeze=False)
     t = log.t[::step] - log.t[0]
     for j in range(n):
-        for axis, x, colour in ((axes[j, 0], log.q, "#14375e"), (axes[j, 1], log.tau, "#e07b00")):
+        units = joint_units(check.arm)[j]
+        for axis, x, colour, unit in zip(
+            axes[j], (log.q, log.tau), ("#14375e", "#e07b00"), (units.position, units.torque), strict=True
+        ):
             y = x[::step, j].astype(float)
             y[np.flatnonzero(np.diff(t) > max(8 * step * log.dt, 0.05))] = np.nan  # no line across a gap
             axis.plot(t, y, color=colour, lw=0.9)
             axis.grid(alpha=0.25)
-        axes[j, 0].set_ylabel(f"joint {j + 1}")
-    axes[0, 0].set_title("position [rad or m]", fontsize=10)
-    axes[0, 1].set_title("torque [N m or N]", fontsize=10)
+            axis.set_ylabel(f"{check.arm.coordinate_names[j]}\n[{unit}]", fontsize=8)
+    axes[0, 0].set_title("position", fontsize=10)
+    axes[0, 1].set_title("torque", fontsize=10)
     for axis in axes[-1]:
         axis.set_xlabel("time [s]")
     figure.tight_layout()
@@ -61,9 +66,8 @@ def parts(check: DataCheck) -> list[str]:
         *paragraphs,
         table(check.headings, check.rows()),
         paragraph(
-            "Condition: how alike a joint's own acceleration, speed, "
-            "direction and constant look; up to ten is good, beyond a hundred its friction and inertia cannot be told "
-            "apart.",
+            "Condition: condition number of the joint's own regressor columns. Below 10 is good; above 100 the data "
+            "cannot separate friction from inertia.",
             "small",
         ),
         *([listing(notes)] if notes else []),

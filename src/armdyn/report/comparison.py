@@ -7,35 +7,37 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.html import document, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
+from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
+from armdyn.model.arm import Arm
+from armdyn.report.units import shared_unit, with_unit
 from armdyn.simulation.compare import Comparison, ComparisonRow
 from armdyn.simulation.metrics import tip_distance
 
 NEXT = (
-    "Next: see how the best do with noise, delay, contact and saturation (armdyn compare ARM --scenario all); armdyn "
-    "law ARM LAW writes one as C."
+    "Next: test the best laws with noise, delay, contact and saturation (armdyn compare ARM --scenario all). "
+    "armdyn law ARM LAW writes a law as C."
 )
 MEANING = (
-    "All errors are root mean squares over the last third of the run, when a law that learns has learnt. Tip: how far "
-    "it is from where the reference puts it. Joints: all together.",
-    "Torques are of all joints together, in N m or N; the largest is that of the joint in brackets.",
-    "Estimate: how far an adaptive law's parameters are from the true ones at the end, as a part of how far they were "
-    "at the start; 0 is perfect, and a motion that does not need a parameter need not find it.",
-    "Jumps: root mean square changes of all torques from sample to sample, beyond those of the motion; encoders have "
-    "steps and velocities noise. A law whose jumps exceed a tenth of the torque that the motion needs does not count.",
-    "Loop: the frequency up to which torques answer errors (crossover of each joint's torque loop, the others closed, "
-    "for errors of 1 mrad; median over joints). Laws are designed for the same bandwidth, but their equations make "
-    "different use of it; motion, arm and rate are the same.",
+    "Errors: RMS over the last third of the run, after adaptive laws have adapted. Tip error: distance from the "
+    "reference. Joint error: norm over all joints.",
+    "RMS torque: norm over all joints. Largest torque: of the joint in brackets.",
+    "Estimate: final/initial parameter error of an adaptive law; 0 is perfect. A motion that does not excite a "
+    "parameter does not correct it.",
+    "Jumps: RMS change of all torques from sample to sample, less the change that the motion needs. Encoders are "
+    "quantised and velocities noisy. A law does not count if its jumps exceed a tenth of the torque of the motion.",
+    "Loop: crossover frequency of each joint's torque loop with the other loops closed, for errors of 1 mrad; median "
+    "over joints. All laws have the same design bandwidth, motion, arm and rate; their equations use the bandwidth "
+    "differently.",
 )
 LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
 # Words in the table for laws that ran to their end and do not count.
 FAILURES = {"far": "lost the motion", "rough": "rough torques"}
-# Bars of the picture: label, field of the row, form of the number.
+# Bars of the picture: label, quantity that gives its unit, field of the row, form of the number.
 BARS = (
-    ("final RMS error [rad or m]", "final_rms", ".2g"),
-    ("RMS torque [N m or N]", "torque", ".3g"),
-    ("estimate's error, end / start", "parameter_error", ".2f"),
+    ("final RMS error", "position", "final_rms", ".2g"),
+    ("RMS torque", "torque", "torque", ".3g"),
+    ("parameter error, final / initial", "", "parameter_error", ".2f"),
 )
 
 
@@ -43,19 +45,28 @@ def page(comparison: Comparison) -> str:
     """The page of a comparison: who is best, the table, errors over time and per joint, what went wrong and why."""
     order = [place.row for place in comparison.ranking.standings]
     parts = [
-        heading("Controllers compared", 1),
+        heading(f"Controllers compared{'' if (arm := _arm(comparison)) is None else f' on {arm.name}'}", 1),
         *conclusion(comparison),
         paragraph(NEXT, "next"),
         paragraph(comparison.about),
         rows(comparison),
     ]
     if wrong := [f"{row.name}: {row.why or row.note}." for row in order if row.why or row.note]:
-        parts += [heading("What went wrong, and why"), listing(wrong)]
+        parts += [heading("Failures and their causes"), listing(wrong)]
     if any(result.complete for result in comparison.results.values()):
         parts += [heading("Errors over time"), svg(errors_figure(comparison, [row.name for row in order]))]
     if per_joint := joint_rows(comparison):
         parts += [heading(f"Errors per joint [{comparison.unit}]"), per_joint]
-    return document("armdyn: controllers compared", *parts, heading("What the numbers mean"), listing(MEANING))
+    parts.append(fold("Definitions", listing(MEANING)))
+    return document(
+        f"armdyn: controllers compared{'' if arm is None else f' on {arm.name}'}", *parts,
+        files=[arm.source.path if arm is not None and arm.source else None],
+    )  # fmt: skip
+
+
+def _arm(comparison: Comparison) -> Arm | None:
+    """The arm of the runs; None where all failed."""
+    return next((result.arm for result in comparison.results.values() if result.arm is not None), None)
 
 
 def conclusion(comparison: Comparison) -> list[str]:
@@ -70,7 +81,9 @@ def rows(comparison: Comparison) -> str:
     marks = colours(comparison)
     small = comparison.unit
     heads = ["controller", "tip error [mm]", f"joint error [{small}]", f"largest [{small}]"]
-    heads += ["RMS torque", "largest torque", "jumps", "loop [Hz]"]
+    arm = _arm(comparison)
+    unit = "" if arm is None else shared_unit(arm, "torque")
+    heads += [*(with_unit(name, unit) for name in ("RMS torque", "largest torque", "jumps")), "loop [Hz]"]
     learns = any(not np.isnan(row.parameter_error) for row in comparison.rows)
     return table(
         (*heads, *(["estimate"] if learns else []), ""),
@@ -151,7 +164,10 @@ def errors_figure(comparison: Any, order: list[str]) -> Any:
         error = 1e3 * (tip if known and tip is not None else np.linalg.norm(result.error, axis=-1))
         k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
         axes.semilogy(result.t[k], _smooth(error)[k], label=name, linewidth=1.4, color=palette[name])
-    axes.set(xlabel="time [s]", ylabel="tip error, running RMS [mm]" if known else "norm of joint errors [mrad or mm]")
+    axes.set(
+        xlabel="time [s]",
+        ylabel="tip error, running RMS [mm]" if known else f"norm of joint errors [{comparison.unit}]",
+    )
     axes.grid(alpha=0.3)
     if whole:
         figure.legend(loc="outside lower center", ncols=3, fontsize=9, frameon=False)
@@ -162,7 +178,7 @@ def draw(comparison: Any) -> Any:
     """Errors over time; beside them each controller's final error, torque effort and error of its estimate."""
     from matplotlib.figure import Figure
 
-    palette = colours(comparison)
+    palette, arm = colours(comparison), _arm(comparison)
     figure = Figure(figsize=(14, max(4.5, 0.32 * len(comparison.rows) + 1.2)), layout="constrained")
     left, *columns = figure.subplots(1, 4, width_ratios=[5, 2, 2, 2])
     figure.suptitle(comparison.about, fontsize=10)
@@ -170,11 +186,12 @@ def draw(comparison: Any) -> Any:
         if result.complete:
             error = _smooth(np.linalg.norm(result.error, axis=-1))
             left.semilogy(result.t, error, label=name, linewidth=1.4, color=palette[name])
-    left.set(xlabel="time [s]", ylabel="norm of joint errors, running RMS [rad or m]")
+    unit = "" if arm is None else shared_unit(arm, "position")
+    left.set(xlabel="time [s]", ylabel=with_unit("norm of joint errors, running RMS", unit))
     left.grid(alpha=0.3)
-    for axes, (title, field, form) in zip(columns, BARS, strict=True):
+    for axes, (title, quantity, field, form) in zip(columns, BARS, strict=True):
         _bars(axes, comparison.rows, field, form, list(palette.values()))
-        axes.set(xlabel=title)
+        axes.set(xlabel=with_unit(title, shared_unit(arm, quantity) if arm is not None and quantity else ""))
     columns[0].set_yticks(range(len(comparison.rows)), [row.name for row in comparison.rows], fontsize=8)
     _log_if_wide(columns[0], [row.final_rms for row in comparison.rows])
     return figure

@@ -12,6 +12,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
+from armdyn.report.units import joint_units, shared_unit
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 from armdyn.trajectory.excitation.guarantees import SURROUNDINGS, Guarantee, name_pairs
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
@@ -19,12 +20,12 @@ from armdyn.trajectory.excitation.quality import predict_quality
 from armdyn.trajectory.protocol import JointMotion
 
 NEXT = (
-    "Next: rehearse it slowly on the robot, then run it and log times, positions and torques of all joints, at 100 Hz "
-    "or more; armdyn identify takes the log."
+    "Next: rehearse the motion slowly on the robot. Then run it and log times, positions and torques of all joints at "
+    "100 Hz or more; armdyn identify reads the log."
 )
 SHARES = (
-    "Range, speed and torque as shares of the arm's own limits, of which a margin stays free (speed: of the limit that "
-    "was given, where the arm has none); acceleration as a share of what was allowed for this motion."
+    "Range, speed and torque are shares of the arm's limits; the design leaves a margin. Without a speed limit of the "
+    "arm, the share refers to --max-velocity. Acceleration is a share of the limit of this design."
 )
 REMEDIES = {  # by kind of guarantee that falls short
     "floor": "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none",
@@ -40,12 +41,12 @@ def page(excitation: Excitation) -> str:
     safe = not any(one.falls_short for one in excitation.guarantees)
     lead = " ".join([summary(excitation), *shortfalls(excitation)])
     parts = [heading(title, 1), paragraph(lead, f"big {'good' if excitation.is_good and safe else 'warn'}")]
-    parts += [paragraph("At all times:"), listing(excitation.always)]
-    parts += [paragraph("Not checked:"), listing(excitation.unchecked)]
+    parts += [heading("Checked at all times"), listing(excitation.always)]
+    parts += [heading("Not checked"), listing(excitation.unchecked)]
     parts.append(paragraph(f"{excitation.lowest.capitalize()}, by the shapes below."))
-    parts += [paragraph(NEXT, "next"), heading("How much of its limits each joint uses"), _uses(excitation)]
+    parts += [paragraph(NEXT, "next"), heading("Share of the limits that each joint uses"), _uses(excitation)]
     parts += [
-        heading("The bodies that were checked"),
+        heading("Collision shapes"),
         paragraph(_describe_bodies(excitation)),
         svg(_bodies(excitation)),
     ]
@@ -53,13 +54,15 @@ def page(excitation: Excitation) -> str:
         parts += [heading(name), svg(figure)]
     quality = predict_quality(excitation, 1.0)
     rows = [(name, f"{std:.3g}") for name, std in zip(quality.names, quality.std, strict=True)]
-    caption = "Standard deviations by least squares, for torque noise of 1 N m (or 1 N) a sample at 1 kHz."
+    unit = shared_unit(excitation.base.source, "torque") or "N m (prismatic joints: 1 N)"
+    caption = f"Standard deviations by least squares, for torque noise of 1 {unit} per sample at 1 kHz."
     heads = ("parameter", "standard deviation (SI)")
     parts += [
-        heading("How well it tells each parameter"),
-        fold(f"{len(rows)} parameters", paragraph(caption), table(heads, rows)),
+        heading("Details"),
+        fold(f"Expected precision of {len(rows)} parameters", paragraph(caption), table(heads, rows)),
     ]
-    return document(f"armdyn: {title}", *parts)
+    source = excitation.base.source.source
+    return document(f"armdyn: {title}", *parts, files=[source.path if source else None])
 
 
 def _sample(excitation: Excitation) -> tuple[NDArray, JointMotion]:
@@ -111,7 +114,7 @@ def _torques(excitation: Excitation) -> Any:
     for i, axes in enumerate(figure.subplots(arm.n, 1, sharex=True, squeeze=False)[:, 0]):
         limit = limits[i]
         axes.plot(t, tau[:, i])
-        axes.set_ylabel(f"{i + 1} [{'N' if arm.coordinate_joints[i].kind == 'prismatic' else 'N m'}]")
+        axes.set_ylabel(f"{arm.coordinate_names[i]}\n[{joint_units(arm)[i].torque}]", fontsize=8)
         if np.isfinite(limit):
             axes.axhline(limit, color="C3", linewidth=0.8)
             axes.axhline(-limit, color="C3", linewidth=0.8)
@@ -187,10 +190,9 @@ def summary(excitation: Excitation) -> str:
     parameters = f"{excitation.base.count} inertial and {2 * excitation.base.source.n} friction parameters"
     weak = "" if excitation.is_good else ", some of them weakly"
     return (
-        f"{excitation.trajectory.duration:g} s of motion that show {parameters}{weak}; condition number "
-        f"{excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns "
-        f"(up to {GOOD_CONDITION:g} is good)."
-        f"{excitation.advice and f' To show them better: {excitation.advice}.'}"
+        f"Condition number {excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns "
+        f"(up to {GOOD_CONDITION:g} is good): {excitation.trajectory.duration:g} s of motion excite {parameters}{weak}."
+        f"{excitation.advice and f' To excite them better: {excitation.advice}.'}"
     )
 
 
@@ -205,7 +207,7 @@ def shortfall(one: Guarantee) -> str:
         return f"{str(one).capitalize()}."
     remedy = REMEDIES[one.kind]
     if not one.dropped:
-        return f"Nothing says where the floor is, and nothing keeps the links off it. {remedy}."
+        return f"The height of the floor is unknown, and nothing keeps the links off the floor. {remedy}."
     pairs = name_pairs(one.dropped, "the " if one.kind in SURROUNDINGS else "")
     return f"Collisions of {pairs} were not checked: their shapes touch in nearly all poses. {remedy}."
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn import __version__
 from armdyn.errors import ArmdynError
 from armdyn.html import (
     MOST_POINTS,
@@ -32,54 +32,57 @@ from armdyn.report import fit_tables as numbers
 from armdyn.report.advice import advice, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts
 from armdyn.report.friction import friction_figure
+from armdyn.report.units import cell, joint_units, shared_unit, with_unit
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
 LONG_REASONS = 120  # characters from which on reasons are a list below the verdict
 
 
-def page(fit: Fit) -> str:
-    """The page of a fit."""
-    return document(f"armdyn: {fit.source.name}", *parts(fit))
+def page(fit: Fit, out: Path | None = None) -> str:
+    """The page of a fit; `out` is the file of the model, where it was written."""
+    return document(f"armdyn: identification of {fit.source.name}", *parts(fit, out), files=files(fit))
 
 
-def parts(fit: Fit) -> list[str]:
+def files(fit: Fit) -> list[Path | None]:
+    """The files that a fit was made from: the description and the logs."""
+    return [fit.source.source.path if fit.source.source else None, *(check.log.path for check in fit.checks)]
+
+
+def parts(fit: Fit, out: Path | None = None) -> list[str]:
     """All parts of the page."""
     before = fit.described
-    parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit), *_warnings(fit)]
+    parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit, out), *_warnings(fit)]
     parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
-    parts += [*_friction(fit), fold("Friction as the model has it", *numbers.as_written(fit))]
-    parts += [heading("Before and after"), _comparison(fit, before)]
+    parts += [fold("Friction terms of the model", *numbers.as_written(fit)), *_friction(fit)]
+    parts += [heading("Torque error before and after"), _comparison(fit, before)]
     if fit.training is not None:
-        parts += [heading("Measured and model torque, on the logs fitted to"), svg(torque_figure(fit.training, before))]
+        parts += [heading("Measured and model torque: training logs"), svg(torque_figure(fit, fit.training, before))]
     if fit.other is not None:
-        parts += [heading("Measured and model torque, on the validation log"), svg(torque_figure(fit.other))]
-    parts += [heading("What would make it better"), listing(advice(fit)), code(next_command(fit))]
-    parts += [heading("How sure"), listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])]
-    parts += [heading("What the data alone say"), fold(f"{fit.base.count} base parameters", *_parameters(fit))]
-    for title, result in (("logs fitted to", fit.training), ("validation log", fit.other)):
+        parts += [heading("Measured and model torque: validation log"), svg(torque_figure(fit, fit.other))]
+    parts += [heading("How to improve the model"), listing(advice(fit)), code(next_command(fit)), heading("Details")]
+    parts.append(fold("Uncertainty", listing([line[0].upper() + line[1:] + "." for line in fit.certainty()])))
+    parts.append(fold(f"{fit.base.count} base parameters, estimated without any prior", *_parameters(fit)))
+    for title, result in (("training logs", fit.training), ("validation log", fit.other)):
         if result is not None and result.band:
-            parts += [
-                heading(f"Residuals on the {title}"),
-                fold("over time, and their autocorrelation", _residuals(result)),
-            ]
-    if fit.checks:
-        parts += [heading("The data"), *(part for check in fit.checks for part in check_parts(check))]
-    return [*parts, heading("How it was done"), listing(_method(fit))]
+            parts.append(fold(f"Residuals on the {title}", _residuals(fit, result)))
+    parts += [fold(f"Data: {check.log.name}", *check_parts(check)) for check in fit.checks]
+    return [*parts, fold("Method", listing(_method(fit)))]
 
 
-def _conclusion(fit: Fit) -> list[str]:
+def _conclusion(fit: Fit, out: Path | None) -> list[str]:
     """The first screen: whether to use the model, its error in words, a light per joint, the one next step."""
     verdict = fit.verdict
     kind = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}[Level(verdict.level)]
     lead = f"{verdict.word[0].upper()}{verdict.word[1:]}"
     lead += which_joints(fit)
     if judged(fit):
-        lead += f": {error_text(fit.expected_error, fit.error_bound)} torque error on new motion"
-    error = f"Measured torque error: {fit.rel_error:.2%} on the logs fitted to"
-    error += f", {held_out_blocks(fit):.2%} on held-out data" if not np.isnan(held_out_blocks(fit)) else ""
+        lead += f": {error_text(fit.expected_error, fit.error_bound)} torque error on a new motion"
+    held_out = held_out_blocks(fit)
+    error = "Torque error: " + (f"{held_out:.2%} on held-out data, " if not np.isnan(held_out) else "")
+    error += f"{fit.rel_error:.2%} on training data"
     error += "" if fit.other is None else f", {fit.other.rel_error:.2%} on the validation log"
     if not np.isnan(fit.rel_error_source):
-        error += f"; the arm as described has {fit.rel_error_source:.1%} on these logs"
+        error += f". The original model's torque error on these logs: {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
     listed = list(verdict.reasons)
     reasons = "; ".join(listed)
@@ -97,10 +100,10 @@ def _conclusion(fit: Fit) -> list[str]:
             (f"{j + 1} {name}", _cell(errors[j], ".1%"), light(str(joint.level), joint.reason))
             for j, (name, joint) in enumerate(names)
         ]
-        parts.append(table(("joint", "error on data not fitted to", "verdict"), rows))
+        parts.append(table(("joint", "error on held-out data", "verdict"), rows))
     shared = [f"{finding.text[0].upper()}{finding.text[1:]}." for finding in fit.findings if finding.kind == "coupling"]
     step = next_step(fit)
-    command = step_command(fit)
+    command = step_command(fit, out)
     following = [paragraph(f"Next: {step}.", "next")] if step else []
     return [*parts, *map(paragraph, shared), *following, *([code(command)] if command else [])]
 
@@ -111,9 +114,9 @@ def _both_models(fit: Fit) -> list[str]:
         return []
     return [
         paragraph(
-            f"Physical consistency costs: the model that is written has {fit.held_out_possible:.2%} on held-out data, "
-            f"the free model, which fit.predict uses, has {fit.held_out:.2%}. A wrong geometry, a payload or coupled "
-            "drives may be the reason.",
+            f"Physical consistency raises the torque error on held-out data from {fit.held_out:.2%} to "
+            f"{fit.held_out_possible:.2%}. The written model is the consistent one; fit.predict uses the free one. "
+            "Wrong geometry, an unknown payload or coupled drives can cause this.",
             "warn",
         )
     ]
@@ -126,9 +129,9 @@ def _friction(fit: Fit) -> list[str]:
         return []
     described = any(joint.friction.viscous or joint.friction.coulomb for joint in fit.source.joints)
     caption = (
-        "Friction in steady sliding up to each joint's top speed in the logs, with its 95 % band from the covariance "
-        "of the fit; offsets, load, position and temperature are left out."
-    ) + (" Grey: as described." if described else "")
+        "Steady-state friction up to each joint's top speed in the logs, with a 95 % band from the covariance of the "
+        "fit. The curves omit offsets and effects of load, position and temperature."
+    ) + (" Grey: the original model." if described else "")
     return [heading("Friction curves"), svg(figure), paragraph(caption, "small")]
 
 
@@ -158,22 +161,23 @@ def _comparison(fit: Fit, before: Validation | None) -> str:
     """Errors per joint: as described, identified, on the validation log."""
     columns, results = ["joint"], []
     held = np.append(fit.held_out_joints, held_out_blocks(fit)) if len(fit.held_out_joints) else None
-    for title, result in (("as described", before), ("identified", fit.training), ("validation log", fit.other)):
+    for title, result in (("original model", before), ("training data", fit.training), ("validation log", fit.other)):
         if result is not None:
             columns.append(title)
             results.append(result)
     columns += [
         *(["held-out data"] if held is not None else []),
-        f"RMSE [{numbers.torque_unit(fit)}]",
+        with_unit("RMSE", shared_unit(fit.arm, "torque")),
         "residual correlation",
     ]
     rows = []
     for j, name in enumerate(fit.arm.coordinate_names):
         row = [f"{j + 1} {name}", *(_cell(result.rel_error_joints[j], ".2%") for result in results)]
         row += [] if held is None else [_cell(held[j], ".2%")]
-        row += [_cell(fit.training.rmse[j], ".3g"), _cell(fit.training.whiteness[j], ".2f")]
+        row += [cell(fit.arm, j, "torque", _cell(fit.training.rmse[j], ".3g")), _cell(fit.training.whiteness[j], ".2f")]
         rows.append(row)
-    tail = [f"{np.sqrt(np.nanmean(fit.training.rmse**2)):.3g}", ""]
+    rmse = f"{np.sqrt(np.nanmean(fit.training.rmse**2)):.3g}" if shared_unit(fit.arm, "torque") else "-"
+    tail = [rmse, ""]
     whole = [] if held is None else [f"{held[-1]:.2%}"]
     rows.append(["all", *(f"{result.rel_error:.2%}" for result in results), *whole, *tail])
     return table(columns, rows)
@@ -183,7 +187,7 @@ def _cell(value: float, form: str) -> str:
     return "-" if np.isnan(value) else f"{value:{form}}"
 
 
-def _residuals(result: Validation) -> str:
+def _residuals(fit: Fit, result: Validation) -> str:
     """Over time, relative to the joint's torque, and their autocorrelation: a perfect model leaves white noise."""
     import matplotlib.pyplot as plt
 
@@ -195,16 +199,17 @@ def _residuals(result: Validation) -> str:
     k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
     for j in np.flatnonzero(np.isfinite(error).all(axis=0)):
         e = error[:, j]
-        left.plot(result.t[k], 100 * share[k, j], lw=0.7, label=f"{j + 1}")
+        left.plot(result.t[k], 100 * share[k, j], lw=0.7, label=fit.arm.coordinate_names[j])
         spectrum = np.abs(np.fft.rfft(e - e.mean(), 2 * len(e))) ** 2
         correlation = np.fft.irfft(spectrum)[:lags]
-        right.plot(dt * np.arange(lags), correlation / max(correlation[0], 1e-300), lw=0.9)
+        name = fit.arm.coordinate_names[j]
+        right.plot(dt * np.arange(lags), correlation / max(correlation[0], 1e-300), lw=0.9, label=name)
     for axis, x, y in ((left, "time [s]", "% of rms torque"), (right, "lag [s]", "autocorrelation")):
         axis.axhline(0, color="#9aa7b4", lw=0.6)
         axis.set_xlabel(x)
         axis.set_ylabel(y)
         axis.grid(alpha=0.25)
-    left.legend(fontsize=7, ncols=7, loc="lower left", bbox_to_anchor=(0, 1.0), frameon=False, title="joint")
+    left.legend(fontsize=7, ncols=7, loc="lower left", bbox_to_anchor=(0, 1.0), frameon=False)
     figure.tight_layout()
     return svg(figure)
 
@@ -212,9 +217,9 @@ def _residuals(result: Validation) -> str:
 def _parameters(fit: Fit) -> list[str]:
     base = fit.base
     caption = (
-        f"{base.count} base parameters and joint terms by weighted least squares, without prior. Intervals (95 %) "
-        "hold for autocorrelated residuals; at worst is how far a parameter could be off if all errors conspired. "
-        "A bar that reaches across the middle belongs to a parameter whose sign is not even sure."
+        f"Weighted least squares estimates {base.count} base parameters and the joint terms without any prior. The "
+        "95 % intervals allow for autocorrelated residuals. The last column is a worst-case bound (Lawson-Hanson). "
+        "A bar that crosses the middle marks a parameter of uncertain sign."
     )
     rows = []
     worst = np.full(len(base.theta), np.nan) if fit.bound is None else fit.bound.parameters
@@ -226,7 +231,7 @@ def _parameters(fit: Fit) -> list[str]:
         share = f"{std / abs(value):.1%}" if value else "-"
         most = f"± {bound:.2g}" if np.isfinite(bound) else "-"
         rows.append((name, f"{value:.4g}", f"± {1.96 * std:.2g}", confidence_bar(value, std, scale), share, most))
-    return [paragraph(caption), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "at worst"), rows)]
+    return [paragraph(caption), table(("parameter (SI)", "estimate", "95 %", "", "std / value", "worst case"), rows)]
 
 
 def _method(fit: Fit) -> list[str]:
@@ -237,27 +242,26 @@ def _method(fit: Fit) -> list[str]:
         note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(texts))
     ]
     return [
-        f"Made by armdyn {__version__} from {', '.join(check.log.name for check in fit.checks) or 'poses'}.",
-        f"Positions: {f.method}, corner {cutoff}. Both sides of the equations: zero-phase low-pass at {f.band:.3g} Hz.",
-        f"Where the logs do not tell, links are near {fit.centre or 'the description'} (weight {fit.strength:.3g}, "
-        "chosen by the data). Of all physically consistent links these fit best: another choice could gain at most "
-        f"{fit.gap:.1e} (sum of squares over their variance).",
+        f"Filter of positions: {f.method}, corner {cutoff}. A zero-phase low-pass at {f.band:.3g} Hz filters both "
+        "sides of the equations.",
+        f"The prior is {fit.centre or 'the description'} with weight {fit.strength:.3g}, chosen by the data.",
+        f"The upper bound on the remaining optimality gap is {fit.gap:.1e} (sum of squares over their variance).",
         *(f"{note[0].upper()}{note[1:]}" for note in notes),
     ]
 
 
-def torque_figure(result: Validation, before: Validation | None = None) -> Any:
+def torque_figure(fit: Fit, result: Validation, before: Validation | None = None) -> Any:
     """One diagram per joint: measured, identified with its band, their difference, and the arm as described."""
     import matplotlib.pyplot as plt
 
-    n = result.tau.shape[1]
+    n, units = result.tau.shape[1], joint_units(fit.arm)
     k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
     mark = {} if result.band else {"ls": "", "marker": "."}
     figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
     for j, axis in enumerate(axes[:, 0]):
         reach = np.fmax.reduce(np.abs([*result.tau[k, j], *result.model[k, j]]), initial=1e-12)
         if before is not None and len(before.t) == len(result.t):
-            axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="as described", **mark)
+            axis.plot(before.t[k], before.model[k, j], color=BEFORE, lw=1.2, label="original model", **mark)
         if result.std is not None:
             low, high = (result.model[k, j] + side * 1.96 * result.std[k, j] for side in (-1, 1))
             axis.fill_between(result.t[k], low, high, color=BAND, alpha=0.35, lw=0, label="95 % band")
@@ -266,11 +270,10 @@ def torque_figure(result: Validation, before: Validation | None = None) -> Any:
         error = (result.tau - result.model)[k, j]
         axis.plot(result.t[k], error, color=DIFFERENCE, lw=0.6, label="difference", **mark)
         axis.set_ylim(-1.25 * reach, 1.25 * reach)
-        axis.set_ylabel(f"joint {j + 1}")
+        axis.set_ylabel(f"{fit.arm.coordinate_names[j]}\n[{units[j].torque}]", fontsize=8)
         axis.grid(alpha=0.25)
     axes[0, 0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=5, fontsize=9, frameon=False)
-    smoothed = f" through a low-pass at {result.band:.1f} Hz" if result.band else " of poses held still"
-    axes[-1, 0].set_xlabel(f"time [s]; torques [N m or N]{smoothed}")
+    axes[-1, 0].set_xlabel(f"time [s]; low-pass at {result.band:.1f} Hz" if result.band else "static poses")
     return figure
 
 
@@ -284,7 +287,7 @@ def draw(fit: Fit) -> Any:
     torques = shown_torques(fit)
     if torques is None:
         raise ArmdynError("plot: this fit has no torques to draw; expected one that identify made from a log")
-    return torque_figure(torques)
+    return torque_figure(fit, torques)
 
 
 def notebook(fit: Fit) -> str:

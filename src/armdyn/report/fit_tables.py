@@ -8,6 +8,7 @@ import numpy as np
 
 from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
+from armdyn.report.units import cell, shared_unit, with_unit
 
 STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 ROUND_OFF = 1e-9  # what is round-off in SI units
@@ -15,8 +16,8 @@ MOMENTS = ("mx", "my", "mz")
 LINK_HEADS = ("link", "mass [kg]", "centre x [m]", "y", "z")
 BODY_HEADS = ("link", "principal moments of inertia [kg m²]")
 DESCRIBED_HEADS = ("described: mass [kg]", "centre [m]")
-JOINT_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia")
-MODEL_HEADS = ("joint", "viscous", "Coulomb", "offset", "rotor inertia", "terms that pay on held-out data")
+JOINT_HEADS = ("viscous", "Coulomb", "offset", "rotor inertia")
+JOINT_QUANTITIES = ("viscous", "torque", "torque", "inertia")
 
 
 def known_alone(fit: Fit) -> dict[str, float]:
@@ -43,13 +44,13 @@ def links(fit: Fit) -> list[str]:
         moments = marked(vector(np.linalg.eigvalsh(body.tensor_com)), bool(known_terms.all()))
         more.append((after.name, moments, *was))
     caption = (
-        "± is the 95 % interval by the logs alone; that of a centre holds for the mass beside it. Grey numbers are not "
-        "determined by the logs, which tell only sums of them, the base parameters below. Of all physically consistent "
-        f"bodies with the right sums these are nearest to {fit.centre or 'the description'}."
+        "± is the 95 % interval from the logs alone; the interval of a centre holds for the mass beside it. The logs "
+        "do not determine the grey numbers: they determine sums of them, the base parameters below. Of all physically "
+        f"consistent bodies with these sums, the table lists those nearest to {fit.centre or 'the description'}."
     )
     described = any(row[2] != "-" for row in more)
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
-    title = "Moments of inertia" + (", and masses and centres of the description" if described else "")
+    title = "Moments of inertia" + (", masses and centres of the description" if described else "")
     others = fold(title, table(heads, [row[: len(heads)] for row in more]))
     return [table(LINK_HEADS, rows), paragraph(caption, "small"), others]
 
@@ -63,11 +64,14 @@ def joints(fit: Fit) -> list[str]:
         )
         rotor = joint.drive.reflected_inertia
         rotor_text = with_interval(rotor, sure.get(f"Ia{j + 1}", np.nan)) if rotor else "-"
-        plain_texts = (marked(with_interval(x, half), bool(np.isfinite(half))) for x, half in values)
-        rows.append((joint.name, *plain_texts, rotor_text))
+        plain_texts = (
+            marked(cell(fit.arm, j, quantity, with_interval(x, half)), bool(np.isfinite(half)))
+            for quantity, (x, half) in zip(JOINT_QUANTITIES, values, strict=False)
+        )
+        rows.append((joint.name, *plain_texts, cell(fit.arm, j, "inertia", rotor_text)))
     caption = (
-        "SI units at the joint, with 95 % intervals by the logs alone: the plain model of each joint, to compare with "
-        "data sheets and the literature. A rotor without a number cannot be known_terms from its link."
+        "Viscous and Coulomb friction alone, to compare with data sheets, with 95 % intervals from the logs alone. "
+        "'-' means: the rotor inertia cannot be separated from the link."
     )
     return [table(joint_heads(fit), rows), paragraph(caption, "small")]
 
@@ -75,15 +79,16 @@ def joints(fit: Fit) -> list[str]:
 def as_written(fit: Fit) -> list[str]:
     """Friction as the model has it, where further terms share the work."""
     rows = []
-    for joint, terms in zip(fit.arm.coordinate_joints, fit.structure, strict=True):
+    for j, (joint, terms) in enumerate(zip(fit.arm.coordinate_joints, fit.structure, strict=True)):
         f = joint.friction
-        numbers = (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia)
-        rows.append((joint.name, *(f"{x:.3g}" for x in numbers), ", ".join(terms)))
+        numbers = zip(JOINT_QUANTITIES, (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia), strict=True)
+        texts = (cell(fit.arm, j, quantity, f"{x:.3g}") for quantity, x in numbers)
+        rows.append((joint.name, *texts, ", ".join(terms)))
     caption = (
-        "Viscous and Coulomb friction are the pair nearest to the friction curve of the model, which is what plain "
-        "formats hold; load, presliding and asymmetry come besides."
+        "Viscous and Coulomb friction are the pair nearest to the model's friction curve; plain formats hold this pair."
+        " The model adds load, presliding and asymmetry."
     )
-    return [paragraph(caption), table((*joint_heads(fit), MODEL_HEADS[-1]), rows)]
+    return [paragraph(caption), table((*joint_heads(fit), "terms that lower the held-out error"), rows)]
 
 
 def marked(text: str, determined: bool) -> str:
@@ -93,18 +98,8 @@ def marked(text: str, determined: bool) -> str:
 
 def joint_heads(fit: Fit) -> tuple[str, ...]:
     """Headings of friction and rotors, with units where all joints have the same."""
-    kinds = {joint.kind for joint in fit.arm.joints}
-    units = {"revolute": ("N m s/rad", "N m", "N m", "kg m²"), "prismatic": ("N s/m", "N", "N", "kg")}
-    if len(kinds) > 1:
-        return JOINT_HEADS
-    heads = zip(JOINT_HEADS[1:], units[kinds.pop()], strict=True)
-    return (JOINT_HEADS[0], *(f"{name} [{unit}]" for name, unit in heads))
-
-
-def torque_unit(fit: Fit) -> str:
-    """The unit of torques, or both where joints turn and slide."""
-    kinds = {joint.kind for joint in fit.arm.joints}
-    return "N m or N" if len(kinds) > 1 else "N m" if kinds == {"revolute"} else "N"
+    heads = zip(JOINT_HEADS, JOINT_QUANTITIES, strict=True)
+    return ("joint", *(with_unit(name, shared_unit(fit.arm, quantity)) for name, quantity in heads))
 
 
 def with_interval(value: float, half: float) -> str:

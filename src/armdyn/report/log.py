@@ -17,7 +17,7 @@ def draw(log: Log) -> Any:
     figure = Figure(figsize=(9, 5), layout="constrained")
     every = max(1, len(log) // MOST_POINTS)
     panels = figure.subplots(2, 1, sharex=True)
-    for axes, values, label in zip(panels, (log.q, log.tau), ("position [rad or m]", "torque [N m or N]"), strict=True):
+    for axes, values, label in zip(panels, (log.q, log.tau), ("position [SI units]", "torque [SI units]"), strict=True):
         for j in range(log.n):
             style = "o" if log.still else "-"
             axes.plot(log.t[::every], values[::every, j], style, lw=0.8, ms=3, label=f"joint {j + 1}")

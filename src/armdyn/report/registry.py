@@ -9,19 +9,21 @@ from typing import Any
 from armdyn.presentation import write_page
 
 
-def report(result: Any, path: str | os.PathLike[str] | None = None) -> Path:
+def report(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Path:
     """Write a result as one self-contained HTML file.
 
     Parameters
     ----------
     result : Fit or another result that has a page
     path : str or path, optional
-        Of the file to write, whole or not at all; default named after the kind of result, such as `fit.html`, in the
+        File to write, whole or not at all; default named after the kind of result, such as `fit.html`, in the
         current folder.
+    **options
+        Options of this kind of page, such as `out`, the file of a model that was written.
 
     Returns
     -------
     Path
         Where it was written.
     """
-    return write_page(result, path)
+    return write_page(result, path, **options)

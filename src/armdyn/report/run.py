@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, picture, svg, table
+from armdyn.html import MOST_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.presentation import PICTURES
 from armdyn.simulation.result import SimulationResult
 
@@ -16,36 +16,40 @@ CURVES = ("q", "qd", "tau", "error")
 FAR_OFF = 0.1  # rad or m: a joint that is further from its reference does not follow it
 MOST_RUNS = 40  # of a batch, drawn over each other
 NEXT = (
-    "Next: see how other controllers do with a load that they do not know (armdyn compare), or how this one does over "
-    "many loads and frictions (armdyn study); armdyn law writes it as C."
+    "Next: compare controllers under an unknown load (armdyn compare), or test this one over many loads and frictions "
+    "(armdyn study). armdyn law writes it as C."
 )
 NEXT_STOPPED = (
-    "Next: look at the joint whose error grows first; a lower --bandwidth, a higher --rate or more --substeps may help."
+    "Next: find the joint whose error grows first. Try a lower --bandwidth, a higher --rate or more --substeps."
 )
 MEANING = (
-    "Statistics are of the samples that were kept; of a batch they are the worst of the runs that did not diverge.",
-    "Settled: the time after which the error stays below 2 % of its largest value; a dash if it never does.",
-    "Work: what the drives did in all. Effort: the same with driving and braking counted alike.",
+    "Statistics cover the recorded samples. For a batch the table lists the worst run that did not diverge.",
+    "Settled: the time after which the error stays below 2 % of its largest value.",
+    "Work: mechanical energy from the drives. Effort: the same with braking counted as positive.",
 )
 
 
-def page(result: SimulationResult) -> str:
-    """The page of a run, or of a batch of runs."""
-    parts = [heading(f"Simulation: {result.name}", 1), *summary(result)]
+def page(result: SimulationResult, out: Path | None = None) -> str:
+    """The page of a run, or of a batch of runs; `out` is the file of its samples, where it was written."""
+    parts = [heading(f"Simulation of {result.name}" if result.name != "simulation" else "Simulation", 1)]
+    parts += summary(result)
     if result.notes:
         parts.append(paragraph("; ".join(result.notes) + ".", "warn"))
     parts += [joints(result), paragraph(NEXT if result.complete else NEXT_STOPPED, "next")]
     for title, what in (("Positions", "q"), ("Tracking error", "error"), ("Torques of the drives", "tau")):
         parts += [heading(title), svg(plot_run(result, what, degrees=True))]
-    parts += [heading("What the numbers mean"), listing(MEANING)]
-    return document(f"armdyn: {result.name}", *parts)
+    described = None if result.arm is None else result.arm.source
+    parts += [] if out is None else [paragraph(f"All samples are in {out.name}.")]
+    parts.append(fold("Definitions", listing(MEANING)))
+    return document(f"armdyn: simulation of {result.name}", *parts, files=[described.path if described else None])
 
 
 def notebook(result: SimulationResult) -> str:
     """Return the view of a run in a notebook: what was reached, a row per joint, and the tracking errors."""
     stopped = [] if result.complete else [paragraph("; ".join(result.notes) or "Stopped early.")]
     errors = picture(plot_run(result, "error", degrees=True), 60)
-    return fragment(paragraph(f"Simulation: {result.name}"), *stopped, *summary(result), joints(result), errors)
+    name = [] if result.name == "simulation" else [paragraph(f"Simulation of {result.name}")]
+    return fragment(*name, *stopped, *summary(result), joints(result), errors)
 
 
 def summary(result: SimulationResult) -> list[str]:
@@ -55,14 +59,14 @@ def summary(result: SimulationResult) -> list[str]:
     text = f"{runs}{result.t[-1]:g} s, {len(result.t)} samples"
     if m.rms_tip_error is not None and m.max_tip_error is not None:
         rms, largest = _worst(m.rms_tip_error), _worst(m.max_tip_error)
-        text += f"; the tip stays within {1e3 * largest:.3g} mm of its reference ({1e3 * rms:.3g} mm rms)"
+        text = f"Tip error {1e3 * rms:.3g} mm RMS, {1e3 * largest:.3g} mm at most, over {text}"
     far = [
         name
         for name, error in zip(result.joint_names, np.moveaxis(m.max_error, -1, 0), strict=True)
         if _worst(error) > FAR_OFF
     ]
     if far:
-        text += f"; far off: {', '.join(far)}"
+        text += f". These joints do not follow their reference: {', '.join(far)}"
     kind = "big bad" if not result.complete else "big warn" if far else "big good"
     return [paragraph(text + ".", kind), paragraph(f"Effort {_worst(m.effort):.4g} J, work {_worst(m.work):.4g} J.")]
 
@@ -70,21 +74,23 @@ def summary(result: SimulationResult) -> list[str]:
 def joints(result: SimulationResult) -> str:
     """Statistics per joint, the worst of a batch."""
     m = result.metrics
+    settled = m.settling_time.reshape(-1, result.n).max(axis=0)  # NaN: never
+    some_settle = bool(np.isfinite(settled).any())  # else the column says nothing
     rows = []
     units = zip(result.joint_names, position_units(result, degrees=True), torque_units(result), strict=True)
     for j, (name, (scale, unit), torque) in enumerate(units):
-        settled = np.max(m.settling_time[..., j])
         rows.append(
             (
                 name,
                 f"{scale * _worst(m.rms_error[..., j]):.4g} {unit}",
                 f"{scale * _worst(m.max_error[..., j]):.4g} {unit}",
-                "-" if np.isnan(settled) else f"{settled:.3g} s",
+                *([f"{settled[j]:.3g} s" if np.isfinite(settled[j]) else "never"] if some_settle else []),
                 f"{_worst(m.rms_torque[..., j]):.4g} {torque}",
                 f"{_worst(m.max_torque[..., j]):.4g} {torque}",
             )
         )
-    return table(("joint", "error rms", "error max", "settled", "torque rms", "torque max"), rows)
+    heads = ("error RMS", "largest error", *(["settled"] if some_settle else []), "torque RMS")
+    return table(("joint", *heads, "largest torque"), rows)
 
 
 def _worst(values: np.ndarray) -> float:

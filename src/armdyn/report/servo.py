@@ -2,102 +2,129 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from armdyn import html
+from armdyn.identification.quality import CAREFUL_ERROR, NOT_USABLE_ERROR, Level
 from armdyn.report.advice import servo_command
+from armdyn.report.units import cell, shared_unit, with_unit
 from armdyn.servo.parameters import NAMES, PARAMETERS
 from armdyn.servo.result import ServoFit
 
-NEXT = "write the arm with its servos for a simulator (.xml for MuJoCo, .urdf or .toml), and try it on another motion."
+NEXT = "Next: write the arm with its servos (.xml for MuJoCo, .urdf or .toml) and test it on another motion."
+NEXT_WRITTEN = "Next: look at the arm that was written, and test it on another motion."
 MEANING = (
-    "Replay error: the log's commands are sent to the identified servos in simulation, and the positions compared with "
-    "the measured ones, root mean square. The first 0.3 s of a replay do not count, as its velocity is guessed.",
-    "Held out: the last quarter of the log, to which the servos of that figure were not fitted.",
-    "Ranges: a number is moved, all others are fitted again, and the log is replayed, until the replay gets worse than "
-    "noise and the model's own error explain.",
-    "kd and viscous friction act alike on positions: only their sum is known.",
-    "Torque of a servo: kp (error - dead band) - kd velocity, with the error from commanded to actual position; the "
-    "error counts from where the dead band ends.",
+    "Replay error: the simulation sends the log's commands to the identified servos. The error is the RMS difference "
+    "between simulated and measured positions, without the first 0.3 s, whose velocity is unknown.",
+    "Held-out data: the last quarter of the log. The servos of this figure were fitted to the rest.",
+    "Ranges: profile intervals. Within a range, refitting all other numbers explains the log within its noise.",
+    "kd + fv: positions determine only the sum of damping gain and viscous friction.",
+    "Torque of a servo: kp (error - dead band) - kd velocity; the error is commanded minus actual position.",
 )
 MARKS = {"left out": "", "determined": "", "given": "", "rough": "~", "not determined": "?", "not moved": "-"}
 LEGEND = "~ known roughly, ? not determined by the log, - not moved."
 SCALES = {
-    "description": "the masses of the description: if they are all wrong by a factor, so are all torques, kp and kd",
-    "payload": "the payload that was weighed",
-    "stiffness": "the stiffness that was given",
+    "description": "the masses of the description; an error in these masses scales all torques, kp and kd",
+    "payload": "the weighed payload",
+    "stiffness": "the known stiffness",
 }
+KINDS = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}
 SHOWN_SECONDS = 10.0  # s: the end of the log, where curves are still told apart
+COLUMNS = (  # headings, and quantities that give their units
+    ("kp", "stiffness"), ("kd + fv", "viscous"), ("rotor", "inertia"), ("Coulomb", "torque"), ("dead band", "small"),
+    ("replay", "small"),
+)  # fmt: skip
 TORQUES = ("inertia", "damping", "coulomb", "static")
 
 
-def page(fit: ServoFit) -> str:
-    """The page of a fit."""
-    sure = not fit.warnings
+def page(fit: ServoFit, out: Path | None = None) -> str:
+    """The page of a fit; `out` is the file of the arm, where it was written."""
+    level = verdict(fit)
     parts = [
-        html.heading(f"Servos: {fit.source.name}", 1),
-        html.paragraph(error_text(fit).capitalize() + ".", "big"),
-        *(html.paragraph(text[0].upper() + text[1:] + ".", "warn") for text in fit.warnings),
-        *([html.paragraph("Every number is determined by the log.", "good")] if sure else []),
-        html.paragraph(f"Next: {NEXT}", "next"),
-        html.code(servo_command(fit)),
+        html.heading(f"Servos of {fit.source.name}", 1),
+        html.paragraph(f"{str(level).capitalize()}: {error_text(fit)}.", f"big {KINDS[level]}"),
+        *_doubts(fit),
+        html.paragraph(NEXT if out is None else NEXT_WRITTEN, "next"),
+        html.code(servo_command(fit, out)),
         html.heading("Servos, rotors and friction"),
         html.table(
             (*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]
         ),
-        html.paragraph(f"{LEGEND} Torques come from {SCALES[fit.scale]}.", "small"),
+        html.paragraph(f"{LEGEND} The scale of torques: {SCALES[fit.scale]}.", "small"),
         *_mass_scale(fit),
         html.heading("Replay"),
         html.svg(draw(fit)),
-        html.heading("What positions tell"),
-        html.paragraph("Ratios to the stiffness kp, with the range that explains the log about as well."),
-        html.table(("ratio", "value", "range", "word"), ratio_rows(fit)),
-        html.heading("Terms that were tried"),
-        html.table(
-            ("terms", "held-out replay error"), [(name, f"{1e3 * error:.3g} mrad") for name, error in fit.tried]
+        html.heading("Details"),
+        html.fold(
+            "Ratios to the stiffness kp, with their ranges",
+            html.table(("ratio", "value", "range", "confidence"), ratio_rows(fit)),
         ),
-        html.heading("What the numbers mean"),
-        html.listing(MEANING),
-        html.fold("How the logs were read", html.listing(fit.notes or ("nothing to tell",))),
+        html.fold(
+            "Model terms",
+            html.table(
+                ("terms", "held-out replay error"), [(name, f"{1e3 * error:.3g} mrad") for name, error in fit.tried]
+            ),
+        ),
+        *([html.fold("How the logs were read", html.listing(fit.notes))] if fit.notes else []),
+        html.fold("Definitions", html.listing(MEANING)),
     ]
-    return html.document(f"armdyn: servos of {fit.source.name}", *parts)
+    files = [fit.source.source.path if fit.source.source else None, *(log.path for log in fit.logs)]
+    return html.document(f"armdyn: servos of {fit.source.name}", *parts, files=files)
+
+
+def verdict(fit: ServoFit) -> Level:
+    """Whether to use the servos: the replay error over the error of assuming perfect tracking, as errors of torques."""
+    share = float(np.linalg.norm(fit.held_out) / max(np.linalg.norm(fit.unfollowed), 1e-300))
+    return Level.NOT_USABLE if share >= NOT_USABLE_ERROR else Level.CARE if share > CAREFUL_ERROR else Level.GOOD
+
+
+def _doubts(fit: ServoFit) -> list[str]:
+    """One box on the numbers that the log does not determine, and all findings folded."""
+    if not fit.warnings:
+        return [html.paragraph("The log determines every number.")]
+    names = [row[0] for row in rows(fit) if {cell[-1:] for cell in row[1:]} & {"?", "-"}]
+    text = "The log determines every number, some of them roughly."
+    if names:
+        text = (
+            f"The log does not determine every number of {len(names)} of {fit.arm.n} joints ({', '.join(names)}). "
+            "The replay of this log hardly depends on these numbers; other loads and motions may."
+        )
+    findings = html.listing(warning[0].upper() + warning[1:] + "." for warning in fit.warnings)
+    return [html.paragraph(text, "warn" if names else ""), html.fold(f"Findings ({len(fit.warnings)})", findings)]
 
 
 def _mass_scale(fit: ServoFit) -> list[str]:
     if fit.scale == "description":
         return []
-    return [html.paragraph(f"The description's masses were multiplied by {fit.mass_scale:.3f}.")]
+    return [html.paragraph(f"Identification multiplied the description's masses by {fit.mass_scale:.3f}.")]
 
 
 def columns(fit: ServoFit) -> tuple[str, ...]:
     """Headings with units."""
-    kinds = {joint.kind for joint in fit.arm.joints}
-    torque, angle, mass, milli = (
-        ("N m", "rad", "kg m²", "mrad")
-        if kinds == {"revolute"}
-        else ("N m or N", "rad or m", "kg m² or kg", "mrad or mm")
-    )
-    return (
-        "joint", f"kp [{torque}/{angle}]", f"kd + fv [{torque} s/{angle}]", f"rotor [{mass}]", f"Coulomb [{torque}]",
-        "delay [ms]", f"dead band [{milli}]", f"replay [{milli}]",
-    )  # fmt: skip
+    heads = [with_unit(name, shared_unit(fit.arm, quantity)) for name, quantity in COLUMNS]
+    return ("joint", *heads[:4], "delay [ms]", *heads[4:])
 
 
 def rows(fit: ServoFit) -> list[tuple[str, ...]]:
     """One row per joint, with a mark where a number is not sure."""
     milli = 1e3
     values = {
-        "compliance": fit.stiffness, "damping": fit.damping, "inertia": fit.armature, "coulomb": fit.coulomb,
-        "delay": milli * fit.delay, "dead_band": milli * fit.dead_band,
+        "compliance": ("stiffness", fit.stiffness), "damping": ("viscous", fit.damping),
+        "inertia": ("inertia", fit.armature), "coulomb": ("torque", fit.coulomb), "delay": ("", milli * fit.delay),
+        "dead_band": ("small", milli * fit.dead_band),
     }  # fmt: skip
     table: list[tuple[str, ...]] = []
     for j, name in enumerate(fit.arm.joint_names):
-        cells = [f"{x[j]:.3g}{mark(fit, key, j)}" for key, x in values.items()]
+        cells = [
+            (cell(fit.arm, j, quantity, f"{x[j]:.3g}") if quantity else f"{x[j]:.3g}") + mark(fit, key, j)
+            for key, (quantity, x) in values.items()
+        ]
         if fit.words[NAMES.index("dead_band")][j] == "left out":
             cells[-1] = "none"
-        table.append((name, *cells, f"{milli * fit.held_out[j]:.2g}"))
+        table.append((name, *cells, cell(fit.arm, j, "small", f"{milli * fit.held_out[j]:.2g}")))
     return table
 
 
@@ -112,8 +139,10 @@ def lights(fit: ServoFit) -> list[html.Markup]:
     judged = []
     for row in rows(fit):
         marks = {cell[-1:] for cell in row[1:]}
-        word = "not all determined" if marks & {"?", "-"} else "some known roughly" if "~" in marks else "determined"
-        judged.append(html.light(word, kind={"determined": "good", "some known roughly": "care"}.get(word, "")))
+        word, kind = "determined, some roughly" if "~" in marks else "determined", "good"
+        if marks & {"?", "-"}:
+            word, kind = ("did not move", "") if "-" in marks else ("not all determined", "care")
+        judged.append(html.light(word, kind=kind))
     return judged
 
 
@@ -133,10 +162,11 @@ def ratio_rows(fit: ServoFit) -> list[tuple[str, ...]]:
 
 def error_text(fit: ServoFit) -> str:
     """The replay error on data not fitted to, in a sentence."""
+    unit = shared_unit(fit.arm, "small") or "mrad or mm"
     rms, before = (1e3 * float(np.sqrt((x**2).mean())) for x in (fit.held_out, fit.unfollowed))
     return (
-        f"replay error on held-out data {rms:.2g} mrad, {1e3 * fit.held_out_tip:.2g} mm at the tip "
-        f"(commanded positions taken as reached: {before:.3g} mrad)"
+        f"{rms:.2g} {unit} replay error on held-out data, {1e3 * fit.held_out_tip:.2g} mm at the tip "
+        f"(for comparison, assuming perfect tracking: {before:.3g} {unit})"
     )
 
 

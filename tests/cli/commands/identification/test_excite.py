@@ -30,7 +30,7 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
     assert "of 43 + 14 columns" in result.stdout
     page = report.read_text()
     assert page.count("<svg") == 4
-    assert "Not checked:" in page
+    assert "Not checked</h2>" in page
     assert "Lowest point" in result.stdout
     assert "</ul>\n<p>Lowest point" in page  # it was checked: not among what was not
     assert f"wrote {report}" in result.stdout
