@@ -36,9 +36,9 @@ def description(figure: Any) -> str:
     for axes in figure.axes:
         names = [axes.get_title(), axes.get_ylabel(), *(artist.get_label() for artist in axes.get_children())]
         words |= dict.fromkeys(str(name).replace("\n", " ") for name in names if str(name).strip("_ "))
-    shown = [word for word in words if not word.startswith("_")]
+    public = [word for word in words if not word.startswith("_")]
     over = next((axes.get_xlabel() for axes in reversed(figure.axes) if axes.get_xlabel()), "")
-    return f"Plot: {', '.join(shown)}" + (f", over {over}" if over else "")
+    return f"Plot: {', '.join(public)}" + (f", over {over}" if over else "")
 
 
 def _panel(axes: Any, arrays: dict[str, int]) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from armdyn.report.units import joint_units
 def page(check: DataCheck) -> str:
     """The page of a check."""
     title, described = f"Data check of {check.log.name}", check.arm.source
-    shown = [heading(title, 1), *parts(check), heading("Positions and torques"), _curves(check)]
-    return document(f"armdyn: {title}", *shown, files=[described.path if described else None, check.log.path])
+    page_parts = [heading(title, 1), *parts(check), heading("Positions and torques"), _curves(check)]
+    return document(f"armdyn: {title}", *page_parts, files=[described.path if described else None, check.log.path])
 
 
 def _curves(check: DataCheck) -> str:
