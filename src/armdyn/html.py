@@ -52,11 +52,9 @@ def _plots() -> tuple[str, str]:
 
 def _foot(files: Iterable[str | os.PathLike[str] | None]) -> str:
     """Date, version, command, and the files with their hashes."""
-    from armdyn import __version__
-
     stamp = os.environ.get("SOURCE_DATE_EPOCH")  # of builds that are to be the same each time
     when = datetime.now(UTC) if stamp is None else datetime.fromtimestamp(int(stamp), UTC)
-    parts = [paragraph(f"Made with armdyn {__version__} on {when:%Y-%m-%d %H:%M} UTC.")]
+    parts = [paragraph(f"Made with armdyn {sys.modules['armdyn'].__version__} on {when:%Y-%m-%d %H:%M} UTC.")]
     parts += [code(command)] if (command := _command()) else []
     paths = dict.fromkeys(Path(path) for path in files if path is not None)
     if rows := [(path.name, _hash(path)) for path in paths if path.is_file()]:
