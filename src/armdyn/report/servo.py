@@ -77,7 +77,7 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
 
 def verdict(fit: ServoFit) -> Level:
     """Whether to use the servos: the replay error over the error of assuming perfect tracking, as errors of torques."""
-    share = float(np.linalg.norm(fit.held_out) / max(np.linalg.norm(fit.unfollowed), 1e-300))
+    share = float(np.linalg.norm(fit.held_out)) / max(float(np.linalg.norm(fit.unfollowed)), 1e-300)
     return Level.NOT_USABLE if share >= NOT_USABLE_ERROR else Level.CARE if share > CAREFUL_ERROR else Level.GOOD
 
 
