@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tools.check_pages import faults
 
 import armdyn
 from armdyn.simulation.compare import Sway, compare
@@ -95,6 +96,7 @@ def test_they_need_nothing_and_fit(pages, browser):
         assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
         assert said == []
         tab.close()
+        assert faults(browser, path) == [], path.name  # titles, texts of pictures, contrast, width on a phone
         assert path.stat().st_size < 1_000_000
 
 
