@@ -36,7 +36,8 @@ MEANING = (
 ZEROS = "Add the zeros to the readings of the joints"
 ZEROS_ARE = {
     CalibrationVerdict.CALIBRATED: f"{ZEROS}; the written frames contain them.",
-    CalibrationVerdict.OFFSETS: f"{ZEROS}. The table has the zeros of the full model; the file has zeros fitted without its frames.",
+    CalibrationVerdict.OFFSETS: f"{ZEROS}. The table has the zeros of the full model; the file has zeros fitted "
+    "without its frames.",
     CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. No file contains them: do not "
     "add them to the readings of the joints.",
 }
