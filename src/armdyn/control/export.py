@@ -80,6 +80,14 @@ def law_code(
     Returns
     -------
     LawCode
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> law = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
+    >>> code = armdyn.law_code(law, "c", rate=1000.0)
+    >>> code.source.name, code.header.name
+    ('planar2_computedtorque.c', 'planar2_computedtorque.h')
     """
     if not isinstance(law, Law):
         raise ArmdynError(f"law_code: expected a control law, got {quote(law)}")

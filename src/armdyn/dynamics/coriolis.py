@@ -180,6 +180,13 @@ def coriolis_matrix(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     ----------
     Echeandia and Wensing (2021), algorithm 1. Eindhoven (1987), equation (18), with erratum 11: the
     coefficients h_ijk give the right C qd but not a skew dM/dt - 2 C.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.coriolis_matrix(arm, [0.0, 0.5], [1.0, 1.0]).round(3)
+    array([[-0.15, -0.3 ],
+           [ 0.15,  0.  ]])
     """
     joints, rates = motions(arm, q), joint_rates(arm, qd)
     at_joints, _ = twists(joints, rates)

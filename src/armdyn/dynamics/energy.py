@@ -30,6 +30,12 @@ def kinetic_energy(arm: Arm, q: Q, qd: Qd, *, theta: Theta = None) -> Array:
     References
     ----------
     Eindhoven (1987), equation (11).
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> round(float(armdyn.kinetic_energy(arm, [0.0, 0.0], [1.0, 0.0])), 3)  # J
+    1.406
     """
     theta = regroup(arm, theta)
     energy = ca.SX(0)
@@ -47,6 +53,12 @@ def potential_energy(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = 
     References
     ----------
     Eindhoven (1987), equation (12) with erratum 2 (its sign).
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> round(float(armdyn.potential_energy(arm, [np.pi / 2, 0.0]) - armdyn.potential_energy(arm, [0.0, 0.0])), 2)  # J
+    55.16
     """
     return -ca.dot(gravity, first_moments(motions(arm, q), theta)[1].h)
 

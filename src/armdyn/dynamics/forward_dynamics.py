@@ -76,6 +76,14 @@ def forward_dynamics(
     References
     ----------
     Walker and Orin (1982), method 3; Featherstone (2008), section 7.3.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> q, qd = np.zeros((2, 2))
+    >>> tau = armdyn.inverse_dynamics(arm, q, qd, [1.0, -1.0])
+    >>> armdyn.forward_dynamics(arm, q, qd, tau).round(6)
+    array([ 1., -1.])
     """
     check_choice("forward_dynamics", "method", method, METHODS)
     return accelerations(arm, q, qd, tau, wrench, theta, gravity, method=method)

@@ -127,6 +127,12 @@ def friction_torque(
     References
     ----------
     Eindhoven (1987), equations (111)-(114).
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.puma560()
+    >>> armdyn.friction_torque(arm, np.zeros(6), np.ones(6)).shape
+    (6,)
     """
     shafts = joint_frictions(arm, q, qd, friction, load, temperature)
     return joint_torques(arm, ca.vertcat(*(shaft.sliding(direction(shaft.v, width), width) for shaft in shafts)))

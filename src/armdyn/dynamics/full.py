@@ -63,6 +63,12 @@ def joint_torque(
     References
     ----------
     Eindhoven (1987), equation (115), with friction that grows with the load.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.puma560()
+    >>> armdyn.joint_torque(arm, np.zeros(6), np.ones(6), np.zeros(6)).shape
+    (6,)
     """
     rigid = inverse_dynamics(arm, q, qd, qdd, wrench=wrench, base_motion=base_motion, theta=theta, gravity=gravity)
     unloaded = friction_torque(arm, q, qd, temperature=temperature, width=width, friction=friction)
@@ -98,6 +104,12 @@ def joint_acceleration(
     -------
     qdd
         Joint accelerations [rad/s² or m/s²].
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.joint_acceleration(arm, [0.0, 0.0], [0.0, 0.0], [60.0, 7.0]).shape
+    (2,)
     """
     lost = friction_torque(arm, q, qd, load=tau, temperature=temperature, width=width, friction=friction)
     still = drive_torque(arm, q, qd, ca.SX.zeros(arm.n), drive=drive)

@@ -55,6 +55,12 @@ def gravity_torque(arm: Arm, q: Q, *, theta: Theta = None, gravity: Gravity = No
     References
     ----------
     Eindhoven (1987), equation (19) with erratum 2 (its sign).
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.gravity_torque(arm, [0.0, 0.0]).round(2)  # N m
+    array([55.16,  6.13])
     """
     joints = motions(arm, q)
     tau: list[Symbol] = []

@@ -51,6 +51,13 @@ def mass_matrix(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     References
     ----------
     Walker and Orin (1982), method 3; the matrix H of Eindhoven (1987), equation (14).
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.mass_matrix(arm, [0.0, 0.5]).round(3)  # kg m²
+    array([[2.736, 0.378],
+           [0.378, 0.104]])
     """
     joints = motions(arm, q)
     return coordinate_matrix(arm, mass_matrix_from(joints, composites(joints, regroup(arm, theta))))

@@ -193,6 +193,15 @@ def inverse_dynamics(
     References
     ----------
     Eindhoven (1987), equations (45)-(58) with errata 1, 3, 10.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.inverse_dynamics(arm, [0.0, 0.0], [0.0, 0.0], [1.0, 1.0]).round(2)  # N m
+    array([58.39,  6.65])
+    >>> q, qd, qdd = np.zeros((3, 1000, 2))
+    >>> armdyn.inverse_dynamics(arm, q, qd, qdd).shape
+    (1000, 2)
     """
     theta = regroup(arm, theta)
     joints = motions(arm, q)

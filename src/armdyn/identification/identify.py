@@ -147,6 +147,17 @@ def identify(
     ------
     DataError
         If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> fit = armdyn.identify(arm, log)
+    >>> fit.verdict.word, bool(fit.rel_error < 0.05)
+    ('good', True)
     """
     _check_options(terms, friction, method, form)
     _check_numbers(prior, band, cutoff)

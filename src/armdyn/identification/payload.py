@@ -84,6 +84,18 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     Payload
         Mass, centre and inertia in the tip's frame, with standard deviations for an arm that was identified; errors of
         the arm that look like a load, such as a wrong mass of its last link, are not in them.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> loaded = armdyn.joint_torque(arm.with_payload(1.0, [0.1, 0, 0]), q, qd, qdd)
+    >>> load = armdyn.identify_payload(arm, armdyn.Log(t, q, loaded))
+    >>> round(float(load.mass), 1)  # kg
+    1.0
     """
     require_chain(arm, "identify_payload")
     (log,) = as_logs(arm, log)

@@ -67,6 +67,14 @@ def forward_kinematics(arm: Arm, q: Q, frame: str | None = None) -> Array:
     -------
     pose
         Of a chain's tip `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.forward_kinematics(arm, [0.0, 0.0])[:3, 3].round(3)
+    array([0.75, 0.  , 0.  ])
+    >>> armdyn.forward_kinematics(arm, np.zeros((1000, 2))).shape
+    (1000, 4, 4)
     """
     return homogeneous(*named_frame(arm, link_frames(arm, q), frame))
 
@@ -79,6 +87,12 @@ def link_poses(arm: Arm, q: Q) -> Array:
     -------
     poses
         The tip is not among them; see `forward_kinematics`. Symbols give a list of matrices.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.link_poses(arm, [0.0, 0.0]).shape
+    (2, 4, 4)
     """
     poses: Any = [homogeneous(R, p) for R, p in link_frames(arm, q)]
     return poses

@@ -131,6 +131,14 @@ def inverse_kinematics(
     ------
     ShapeError
         If a shape is wrong, or `pose` is not a rigid transform.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.puma560()
+    >>> pose = armdyn.forward_kinematics(arm, [0.1, -0.5, 0.3, 0.2, 0.4, 0.0])
+    >>> solution = armdyn.inverse_kinematics(arm, pose)
+    >>> bool(solution.success), len(solution.branches)
+    (True, 8)
     """
     check_choice("inverse_kinematics", "task", task, TASKS, ShapeError)
     settings = _settings(task, tolerance, iterations, restarts, seed)

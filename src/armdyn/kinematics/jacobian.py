@@ -50,6 +50,14 @@ def jacobian(
     References
     ----------
     ECE470 (2019), section 1.8.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> armdyn.jacobian(arm, [0.0, 0.0]).round(3)[:3]
+    array([[-0.  , -0.  ],
+           [ 0.75,  0.25],
+           [ 0.  ,  0.  ]])
     """
     R, p, moving = carried_point(arm, q, point, link, "jacobian", frame)
     return in_axes(R, point_jacobian(arm, moving, p), axes, "jacobian")

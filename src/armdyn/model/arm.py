@@ -47,7 +47,14 @@ TRACE_DATA = {
 
 @dataclass(frozen=True, eq=False)
 class Link(Frozen):
-    """A rigid body; `inertia` is given in the link's frame."""
+    """A rigid body; `inertia` is given in the link's frame.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> round(arm.links[0].mass, 3)  # kg
+    10.0
+    """
 
     name: str
     inertia: Inertia = field(default_factory=Inertia.unknown)
@@ -111,6 +118,13 @@ class Arm(HintedAttributes, Frozen):
     The tip of a chain is `base_pose @ T_1(q_1) @ ... @ T_n(q_n) @ tool_pose`; poses, the Jacobian and gravity are
     expressed in the frame in which `base_pose` is given. Joints with `parent` make a tree, joints with `follows` depend
     on others: N joints then have n coordinates q. Nothing is changed in place: the `with_...` methods return new arms.
+
+    Examples
+    --------
+    >>> rows = [{"kind": "R", "a": 0.5}, {"kind": "R", "a": 0.4}]
+    >>> arm = armdyn.Arm.from_dh(rows, name="two links")
+    >>> arm.n, arm.joint_names
+    (2, ('joint1', 'joint2'))
     """
 
     joints: tuple[Joint, ...]

@@ -33,6 +33,12 @@ def diagnose(arm: Arm) -> list[ArmFinding]:
     """Problems of an arm's description, the worst first; empty for an arm that is described in full.
 
     Nothing here is an error: a teaching arm has no rotors, and a sphere may be a sphere.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> len(armdyn.diagnose(arm))
+    5
     """
     checks = (_missing_inertia, _impossible, _body_units, _motion_units, _find_invented, _limits, _missing_drives)
     rows = [row for check in checks for row in check(arm)]

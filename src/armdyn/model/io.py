@@ -61,6 +61,12 @@ def load(
         If the file cannot be read as what it claims to be.
     ModelError
         If it describes an arm that cannot exist.
+
+    Examples
+    --------
+    >>> armdyn.arms.planar2().save("planar2.toml")
+    >>> armdyn.load("planar2.toml").n
+    2
     """
     chain: dict[str, Any] = {"base": base, "tip": tip, "branches": branches}
     if Path(path).suffix.lower() == ".xacro":

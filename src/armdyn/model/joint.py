@@ -59,7 +59,14 @@ def _rows(rows: Any, owner: str, name: str, columns: tuple[str, ...]) -> Any:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a joint [rad or m, /s, N m or N]; infinite where the source has none."""
+    """Limits of a joint [rad or m, /s, N m or N]; infinite where the source has none.
+
+    Examples
+    --------
+    >>> limits = armdyn.Limits(lower=-1.5, upper=1.5, velocity=2.0, effort=40.0)
+    >>> limits.upper
+    1.5
+    """
 
     lower: float = -np.inf
     upper: float = np.inf
@@ -93,6 +100,12 @@ class Friction:
     `viscous` and `coulomb` are always the plain pair that comes closest to the whole curve below `top_speed`: of every
     level the line dry + slope v nearest to tanh(v / speed) there is taken off (see `plain_pair`). So programs that know
     nothing but the pair get the best one.
+
+    Examples
+    --------
+    >>> friction = armdyn.Friction(viscous=0.5, coulomb=2.0)
+    >>> friction.coulomb  # N m of a revolute joint
+    2.0
     """
 
     viscous: float = 0.0  # N m s/rad or N s/m
@@ -181,7 +194,14 @@ def _nearest_line(speed: float) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Drive:
-    """The motor and gear behind one joint; the defaults mean a direct, weightless drive."""
+    """The motor and gear behind one joint; the defaults mean a direct, weightless drive.
+
+    Examples
+    --------
+    >>> drive = armdyn.Drive(gear_ratio=100, rotor_inertia=1e-4)
+    >>> drive.reflected_inertia  # kg m² at the joint
+    1.0
+    """
 
     rotor_inertia: float = 0.0  # at the motor shaft [kg m²]
     gear_ratio: float = 1.0  # motor turns per joint turn (or rad per m); may be negative
@@ -242,6 +262,12 @@ class Joint(Frozen):
 
     A joint that follows others is at `offset` plus the sum of ratio times their positions: a mimic joint, or one of a
     parallelogram. It is no coordinate of the arm.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> arm.joints[0].name, arm.joints[0].kind
+    ('joint1', 'revolute')
     """
 
     name: str

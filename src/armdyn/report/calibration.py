@@ -38,8 +38,8 @@ ZEROS_ARE = {
     CalibrationVerdict.CALIBRATED: f"{ZEROS}; the written frames contain them.",
     CalibrationVerdict.OFFSETS: f"{ZEROS}. The table has the zeros of the full model; the file has zeros fitted "
     "without its frames.",
-    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. No file contains them: do not "
-    "add them to the readings of the joints.",
+    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. They are not written: do not add "
+    "them to the readings of the joints.",
 }
 
 

@@ -25,5 +25,12 @@ def report(result: Any, path: str | os.PathLike[str] | None = None, **options: A
     -------
     Path
         Where it was written.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> run = armdyn.simulate(arm, armdyn.PD(arm, 100.0, 20.0), [0.4, 0.2], 1.0, 500)
+    >>> armdyn.report(run, "run.html").name
+    'run.html'
     """
     return write_page(result, path, **options)

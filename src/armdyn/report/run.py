@@ -133,6 +133,13 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     Returns
     -------
     matplotlib.figure.Figure
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> run = armdyn.simulate(arm, armdyn.PD(arm, 100.0, 20.0), [0.4, 0.2], 1.0, 500)
+    >>> len(armdyn.plot_run(run, "tau").axes)
+    2
     """
     import matplotlib.pyplot as plt
 

@@ -160,6 +160,15 @@ def compare(
     Comparison
         After Ctrl-C, of those that have run until then. A controller whose run raises an error has a row that says
         why, and no result; if none can run, the first error is raised.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> laws = {"PD": armdyn.PD(arm, 100.0, 20.0), "computed torque": armdyn.ComputedTorque.from_bandwidth(arm, 3.0)}
+    >>> task = armdyn.point_to_point([0.0, 0.0], [0.5, -0.3], duration=1.0)
+    >>> comparison = armdyn.compare(arm, laws, task, rate=500.0)
+    >>> bool(comparison["computed torque"].final_rms < comparison["PD"].final_rms)
+    True
     """
     rows, results = [], {}
     failure: Exception | None = None

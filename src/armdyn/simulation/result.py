@@ -67,6 +67,13 @@ class SimulationResult(Reported):
         Whether encoders of those sit on the rotors.
     held : float
         The part of a sample for which its torque lasts: 1 where torques are held, else an estimate.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> run = armdyn.simulate(arm, armdyn.PD(arm, 100.0, 20.0), [0.4, 0.2], 1.0, 500)
+    >>> float(run.t[-1]), run.error.shape
+    (1.0, (501, 2))
     """
 
     t: NDArray

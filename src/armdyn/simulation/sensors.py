@@ -50,6 +50,14 @@ class Sensors:
         logged twice.
     jitter : float
         Standard deviation of time stamps in a log [s].
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> sensors = armdyn.Sensors(resolution=1e-4)  # rad
+    >>> law = armdyn.GravityPD(arm, [400.0, 100.0], [40.0, 10.0])
+    >>> armdyn.simulate(arm, law, [0.4, 0.2], 0.5, 500, sensors=sensors).complete
+    True
     """
 
     resolution: Numbers = 0.0

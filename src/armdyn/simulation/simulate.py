@@ -117,6 +117,14 @@ def simulate(
     -----
     ArmdynWarning
         If a run diverges (time and joint are named; the run ends there), is interrupted, or is likely to diverge.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> law = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
+    >>> run = armdyn.simulate(arm, law, [0.4, 0.2], 2.0, 500)
+    >>> run.q.shape, run.complete
+    ((1001, 2), True)
     """
     settings = SimulationSettings(
         duration, rate, q0, qd0, substeps, delay, tolerance, solver, sensors, seed, every, hold, native, check, threads,

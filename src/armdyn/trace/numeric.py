@@ -221,6 +221,13 @@ def kernel(
     call : callable
         `call(q, ...)` gives a fresh array, `call(q, ..., out=y)` fills `y`. Contiguous float64 arrays of
         one sample take a direct path of some 0.3 us; all other calls work as with the function itself.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> call = armdyn.kernel(armdyn.gravity_torque, arm)
+    >>> call(np.zeros(2)).round(2)  # N m
+    array([55.16,  6.13])
     """
     traced = declaration(function, "kernel")
     traced.reject_unknown_options("kernel", options)

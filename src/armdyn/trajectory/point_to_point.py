@@ -70,6 +70,12 @@ def point_to_point(
         [s], for cubic and quintic; otherwise as fast as the limits allow.
     velocity, acceleration, jerk : float or array_like, shape (n,)
         Largest values of the joints; jerk for the S-curve alone.
+
+    Examples
+    --------
+    >>> motion = armdyn.point_to_point([0.0, 0.0], [0.5, -0.3], duration=2.0)
+    >>> motion(2.0).q
+    array([ 0.5, -0.3])
     """
     q0, q1 = (np.array(q, float, ndmin=1) for q in (start, end))
     if q0.shape != q1.shape or q0.ndim != 1 or not (np.isfinite(q0).all() and np.isfinite(q1).all()):

@@ -108,6 +108,12 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     path : path
         `.npz` with arrays t (N,), q (N, n) and, if it has them, qd and qdd; any other file is CSV with columns
         `t, q1 ... qn` and, if it has them, `qd1 ...` and `qdd1 ...`. SI units.
+
+    Examples
+    --------
+    >>> np.savetxt("motion.csv", [[0, 0, 0], [1, 0.1, 0.2]], delimiter=",", header="t,q1,q2", comments="")
+    >>> armdyn.read_trajectory("motion.csv").duration
+    1.0
     """
     columns = _arrays(path) if os.fspath(path).endswith(".npz") else _columns(path)
     if "qd" not in columns or "qdd" not in columns:

@@ -275,6 +275,13 @@ def base_parameters(
     References
     ----------
     Gautier (1991), Numerical calculation of the base inertial parameters of robots.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> base = armdyn.base_parameters(arm)
+    >>> base.count, base.names[:2]
+    (6, ('mx1 + 0.5 (m1 + m2)', 'my1'))
     """
     check_choice("base_parameters", "terms", terms, TERMS)
     check_choice("base_parameters", "method", method, METHODS)

@@ -85,6 +85,13 @@ def linearize(
     References
     ----------
     Eindhoven (1987), equations (64)-(68) and (69)-(110) with errata 4-7 and 9.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> state = armdyn.linearize(arm, [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    >>> state.A.shape, state.B.shape
+    ((4, 4), (4, 2))
     """
     joints = joint_terms(arm, model, "linearize", q, qd, qdd, width, friction, drive)
     rigid = torque_derivatives(arm, q, qd, qdd, wrench, base_motion, theta=theta, gravity=gravity)

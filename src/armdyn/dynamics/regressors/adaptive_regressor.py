@@ -73,6 +73,14 @@ def adaptive_regressor(arm: Arm, q: Q, qd: Qd, v: V, a: A, *, gravity: Gravity =
     References
     ----------
     Slotine and Li (1987), On the adaptive control of robot manipulators. ECE470 (2019), section 3.3.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> q, qd, v, a = np.ones((4, 2))
+    >>> Y = armdyn.adaptive_regressor(arm, q, qd, v, a)
+    >>> Y.shape
+    (2, 20)
     """
     joints, (qd, v, a) = motions(arm, q), (joint_rates(arm, x) for x in (qd, v, a))
     rows = [field.row for field in polarised_fields(joints, qd, v, a, gravity)]

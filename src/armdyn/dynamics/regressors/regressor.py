@@ -123,6 +123,14 @@ def regressor(arm: Arm, q: Q, qd: Qd, qdd: Qdd, *, gravity: Gravity = None) -> A
     Y
         Columns in the order of `arm.theta`. Columns 10 j to 10 j + 9 are exactly zero in the rows of
         the joints beyond link j.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> q, qd, qdd = np.ones((3, 2))
+    >>> Y = armdyn.regressor(arm, q, qd, qdd)
+    >>> bool(np.allclose(Y @ arm.theta, armdyn.inverse_dynamics(arm, q, qd, qdd)))
+    True
     """
     joints = motions(arm, q)
     links = outward(joints, joint_rates(arm, qd), joint_rates(arm, qdd), base_link_motion(gravity, None))

@@ -112,6 +112,13 @@ def regressor16(
     References
     ----------
     Lu and Meng (1993), equations (66)-(85) with erratum 1; (30)-(48), (127)-(129) with errata 3-5.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> q, qd, qdd = np.ones((3, 2))
+    >>> armdyn.regressor16(arm, q, qd, qdd).shape
+    (2, 32)
     """
     forms = {"iteration": iteration, "closed": closed_form}
     check_choice("regressor16", "form", form, forms)

@@ -99,7 +99,19 @@ MODELS = ("best", "consistent", "free")
 
 @dataclass(frozen=True, eq=False)
 class Fit(HintedAttributes, Reported):
-    """An identified arm; see `identify`."""
+    """An identified arm; see `identify`.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> fit = armdyn.identify(arm, log)
+    >>> str(fit.verdict.level), bool(fit.expected_error < 0.1)
+    ('good', True)
+    """
 
     arm: Arm  # with identified links, friction and drives
     source: Arm  # as it was described

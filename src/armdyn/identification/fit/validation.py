@@ -86,6 +86,16 @@ def validate(arm: Arm, logs: Logs, *, band: float | None = None, delay: float | 
     -------
     Validation
         With `rel_error`, `rel_error_joints`, `rmse` and `whiteness` of the residuals.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> bool(armdyn.validate(arm, log).rel_error < 0.05)
+    True
     """
     if band is not None and not 0 < band < np.inf:
         raise ArmdynError(f"validate: expected band > 0, got {band}")

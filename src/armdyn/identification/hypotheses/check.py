@@ -133,6 +133,17 @@ def check_log(arm: Arm, log: Log) -> DataCheck:
     -------
     DataCheck
         `ok`, `findings` and figures of each joint; `str()` is a report, `armdyn.report(check, path)` a page.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> check = armdyn.check_log(arm, log)
+    >>> check.ok
+    True
     """
     prepared = PreparedLogs.of(arm, [log])
     (check,), findings = check_logs(prepared, prepared.hypotheses())

@@ -123,6 +123,16 @@ class Log(HintedAttributes, Record):
     Torques of joints without a sensor are NaN throughout, those of at least one joint are numbers. `notes` say how the
     columns were read and what was repaired. Where `still`, each row is a pose held still instead
     of a sample of a motion, and determines gravity alone.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> len(log), log.n, round(float(log.dt), 3)
+    (2000, 2, 0.005)
     """
 
     t: NDArray  # (N,) [s]

@@ -86,6 +86,18 @@ def read_log(
     ------
     ReadError
         If the file cannot be read as a log of this arm.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> t = np.arange(2000) / 200
+    >>> q = np.stack([np.sin(2 * t) + 0.3 * np.sin(5 * t), np.cos(3 * t)], axis=1)
+    >>> qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
+    >>> log = armdyn.Log(t, q, armdyn.joint_torque(arm, q, qd, qdd))
+    >>> table = np.column_stack([log.t, log.q, log.tau])
+    >>> np.savetxt("log.csv", table, delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
+    >>> len(armdyn.read_log("log.csv", arm))
+    2000
     """
     paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
     if not paths:

@@ -100,6 +100,15 @@ class Plant:
         friction is smooth then, below 0.01 rad/s or m/s.
     engine : {"armdyn", "mujoco"}
         What computes the motion. MuJoCo takes arm, friction, drives and saturation; its dry friction is smooth.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> plant = armdyn.Plant(arm.with_payload(1.0))  # the law's model lacks the payload
+    >>> law = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
+    >>> run = armdyn.simulate(plant, law, [0.4, 0.2], 1.0, 500)
+    >>> run.complete
+    True
     """
 
     arm: Arm

@@ -59,6 +59,12 @@ def latex(
     -------
     str
         One equation per output, each on a line of its own.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> "c_{12}" in armdyn.latex(armdyn.gravity_torque, arm)  # cos(q1 + q2)
+    True
     """
     return LatexPrinter(explicit("latex", function, arm, symbols, inputs, options), digits).text(output)
 

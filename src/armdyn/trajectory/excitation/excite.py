@@ -276,6 +276,13 @@ def excite(
     References
     ----------
     Swevers, Ganseman, Tükel, de Schutter, Van Brussel (1997), Optimal robot excitation and identification.
+
+    Examples
+    --------
+    >>> arm = armdyn.arms.planar2()
+    >>> motion = armdyn.excite(arm, 4.0, max_acceleration=10.0, max_velocity=3.0, steps=60)
+    >>> bool(motion.condition < 100)
+    True
     """
     begin = time.monotonic()
     if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
