@@ -20,6 +20,7 @@ UNDECIDED = "undecided"  # a claim that comes out either way, as what the source
 DIFFERS = "differs"  # known to differ; the reason is given
 SHOWN = "shown"  # the source gives no number to compare with
 TIMED_CALLS = 100  # whose time is measured
+AGREEING = 0.9  # share of draws that must agree with a verdict
 
 
 class Row(NamedTuple):
@@ -121,16 +122,25 @@ def trial(quantity: str, source: str, found: str, wins: int, tries: int, why: st
 def tendency(quantity: str, source: str, found: str, ratios: NDArray, why: str = "") -> Row:
     """A statement that ratios are below 1, judged over several draws of what is random.
 
-    Undecided where the mean of their logarithms is within two of its standard errors.
+    Supported where the 95 % interval of the mean of their logarithms (Student's) is below zero, and nine of ten draws
+    are; not supported where both are above; undecided elsewhere.
     """
+    from scipy.stats import t
+
     logs = np.log(ratios)
-    error = float(logs.std(ddof=1) / np.sqrt(len(logs)))
-    away = abs(logs.mean()) > 2 * error
-    verdict = (SUPPORTED if logs.mean() < 0 else NOT_SUPPORTED) if away else UNDECIDED
-    wins = (
-        f"in {int((logs < 0).sum())} of {len(logs)} draws, {np.exp(logs.min()):.2f} to {np.exp(logs.max()):.2f} times"
+    half = float(t.ppf(0.975, len(logs) - 1) * logs.std(ddof=1) / np.sqrt(len(logs)))
+    low, mean, high = np.exp(logs.mean() + half * np.array([-1, 0, 1]))
+    wins = int((logs < 0).sum())
+    verdict = UNDECIDED
+    if high < 1 and wins >= AGREEING * len(logs):
+        verdict = SUPPORTED
+    elif low > 1 and len(logs) - wins >= AGREEING * len(logs):
+        verdict = NOT_SUPPORTED
+    draws = (
+        f"smaller in {wins} of {len(logs)} draws, on average {mean:.2f} times ({low:.2f} to {high:.2f} at 95 %; single "
+        f"draws {ratios.min():.2f} to {ratios.max():.2f})"
     )
-    return Row(quantity, source, f"{found}; {wins}", verdict, why)
+    return Row(quantity, source, f"{found}; {draws}", verdict, why)
 
 
 def differs(quantity: str, source: str, found: str, why: str) -> Row:

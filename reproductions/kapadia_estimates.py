@@ -19,7 +19,7 @@ TRAJECTORIES = 10  # of the thesis
 DRAWS, FEWER_DRAWS = 10, 5  # of the noise
 WEAKEST_LEFT_OUT = 2  # directions left out
 SENSITIVITY, CONDITION = 0.05, 100.0  # of the significance analysis: the thesis gives no thresholds
-DRIVE_DRAWS = 8  # of motions and noise in the comparison with a direct drive
+DRIVE_DRAWS = 24  # of motions and noise in the comparison with a direct drive
 DRIVE_TRAJECTORIES = 5  # trajectories of the comparison with a direct drive
 # The parameters whose standard values are true (see Table 7.1).
 TRUE_COLUMNS = [k for k, name in enumerate(thesis.INERTIAL) if name not in ("Izz1", "Izz2", "Ixx2", "Izz3")]

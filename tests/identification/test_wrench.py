@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import DataError
+from armdyn.errors import DataError, ModelError
 
 
 def touched_log(arm, wrench):
@@ -30,6 +30,18 @@ def test_a_log_with_a_wrist_sensor_becomes_one_of_free_motion():
     estimate, touched = (np.linalg.lstsq(Y, x.tau.ravel(), rcond=None)[0] for x in (free, log))
     np.testing.assert_allclose(Y @ estimate, Y @ exact, atol=1e-8)
     assert np.abs(Y @ touched - Y @ exact).max() > 0.1
+
+
+def test_a_wrench_acts_on_a_frame():
+    arm = armdyn.arms.puma560()
+    wrench = np.array([5.0, -3.0, 8.0, 0.4, 0.2, -0.3])
+    log, motion = touched_log(arm.with_tip("link6"), wrench)
+    free = armdyn.subtract_wrench(log, arm.with_tool(np.diag([1.0, -1.0, -1.0, 1.0])), wrench, frame="link6")
+    np.testing.assert_allclose(free.tau, armdyn.inverse_dynamics(arm, *motion), atol=1e-10)
+    with pytest.raises(ModelError, match=r"has no frame 'sensor'; frames: tip, link1"):
+        armdyn.subtract_wrench(log, arm, wrench, frame="sensor")
+    with pytest.raises(DataError, match=r"expected a Log, got None; read_log"):
+        armdyn.subtract_wrench(None, arm, wrench)
 
 
 def test_wrenches_of_another_length_are_rejected():

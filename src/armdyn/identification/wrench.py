@@ -13,11 +13,11 @@ from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
 
-def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike) -> Log:
-    """Return the log of the same motion without a measured wrench on the tip, for `identify`.
+def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike, *, frame: str | None = None) -> Log:
+    """Return the log of the same motion without a measured wrench on the tip or on a frame, for `identify`.
 
     A wrist sensor's reading includes weight and inertia of what it carries: the arm that is then identified ends at the
-    sensor, and its tip (`arm.with_tool`) must be where the sensor measures, in its axes.
+    sensor, and `frame`, or the tip (`arm.with_tool`), must be where the sensor measures, in its axes.
 
     Parameters
     ----------
@@ -25,12 +25,17 @@ def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike) -> Log:
     arm : Arm
         Geometry suffices.
     wrench : array_like, shape (6,) or (N, 6)
-        [force, moment] exerted ON the arm at the tip, in tip axes [N, N m]: constant, or one of each sample.
+        [force, moment] exerted ON the arm at the frame, in its axes [N, N m]: constant, or one of each sample.
+    frame : str, optional
+        A frame or link of the arm on which the wrench acts; default the tip.
 
     References
     ----------
     Lu and Meng (1993), section IV-B.
     """
+    if not isinstance(log, Log):
+        raise DataError(f"subtract_wrench: expected a Log, got {log!r:.60}; read_log reads one from a file")
+    arm = arm if frame is None else arm.with_tip(frame)
     w = np.asarray(wrench, float)
     if w.shape not in ((6,), (len(log), 6)) or not np.isfinite(w).all():
         raise DataError(
@@ -41,5 +46,5 @@ def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike) -> Log:
         raise DataError(f"subtract_wrench: the log has {log.n} joints, arm '{arm.name}' has {arm.n}; give its own arm")
     torque = np.einsum("nij,nj->ni", wrench_columns(arm, log.q), np.broadcast_to(w, (len(log), 6)))
     largest = float(np.linalg.norm(w[..., :3], axis=-1).max())
-    note = f"Torques of a wrench on the tip, of up to {largest:.3g} N, are subtracted."
+    note = f"Torques of a wrench on '{frame or arm.tip_name}', of up to {largest:.3g} N, are subtracted."
     return replace(log, tau=log.tau - torque, notes=(*log.notes, note))
