@@ -18,6 +18,7 @@ import numpy as np
 
 import armdyn
 from armdyn.trajectory.excitation.excite import Excitation
+from armdyn.trajectory.excitation.options import ObjectiveOptions, SeriesOptions
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.regressor import excitation_regressor
 from armdyn.trajectory.motion_limits import MotionLimits, violations
@@ -40,9 +41,8 @@ def gradient_time() -> float:
     """One gradient, 6 joints, 500 samples, 66 coefficients [s]."""
     arm = armdyn.arms.ur10()
     limits = MotionLimits.of(arm, acceleration=8.0, velocity=3.0)
-    problem = ExcitationProblem(
-        armdyn.base_parameters(arm), limits, 10.0, 5, 0.1, False, 500, np.ones(6), "condition", False, True, None
-    )
+    series, objective = SeriesOptions(at_rest=False), ObjectiveOptions(samples=500)
+    problem = ExcitationProblem.of(armdyn.base_parameters(arm), limits, 10.0, series, objective)
     x = problem.random_start(np.random.default_rng(0))
     times = []
     for _ in range(20):
@@ -85,7 +85,7 @@ def error_row(name: str, found: Excitation) -> str:
     best, hand = (np.mean([parameter_error(found, m, rng) for _ in range(SEEDS)]) for m in (found.trajectory, by_hand))
     drawn = [parameter_error(found, m, rng) for m in random for _ in range(SEEDS)]
     figures = " ".join(f"{error:>9.2f}" for error in (best, np.mean(drawn), np.min(drawn), hand))
-    return f"{name:<12} {task.criterion:<10} {figures}"
+    return f"{name:<12} {task.objective.criterion:<10} {figures}"
 
 
 def row(name: str, kind: str, found: Excitation, random: float) -> str:

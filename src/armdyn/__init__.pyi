@@ -302,6 +302,11 @@ from armdyn.trajectory.excitation.guarantees import Guarantee as Guarantee
 from armdyn.trajectory.excitation.multistage import Multistage as Multistage
 from armdyn.trajectory.excitation.multistage import heuristic_start as heuristic_start
 from armdyn.trajectory.excitation.multistage import improve_motion as improve_motion
+from armdyn.trajectory.excitation.options import ObjectiveOptions as ObjectiveOptions
+from armdyn.trajectory.excitation.options import ProtectionOptions as ProtectionOptions
+from armdyn.trajectory.excitation.options import SearchOptions as SearchOptions
+from armdyn.trajectory.excitation.options import SeriesOptions as SeriesOptions
+from armdyn.trajectory.excitation.options import TorqueCheck as TorqueCheck
 from armdyn.trajectory.excitation.quality import predict_quality as predict_quality
 from armdyn.trajectory.excitation.quality import tracking_loss as tracking_loss
 from armdyn.trajectory.experiment.plan import Experiment as Experiment

@@ -13,6 +13,7 @@ from armdyn.shapes.obstacles import Box, HalfSpace, mounting_plane
 from armdyn.shapes.solids import ellipsoid_hull
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.guarantees import omissions
+from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -156,7 +157,7 @@ def test_excluded_pairs_are_left_out_and_said(model):
     assert ("two", "flange") in clearance.pairs
     limits = MotionLimits.of(arm, acceleration=8.0, velocity=2.0)
     still = FourierSeries(np.zeros((4, 3)), 0.5, 2.0)
-    said = omissions(protect(arm, margin=0.0).guarantees(still, limits))
+    said = omissions(protect(arm, ProtectionOptions.of(margin=0.0)).guarantees(still, limits))
     assert "collisions of two and four (the file excludes them)" in said
 
 

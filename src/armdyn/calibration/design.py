@@ -17,10 +17,9 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
 from armdyn.model.mechanism import require_chain
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.obstacles import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane, obstacles_of
 from armdyn.trace.backend import interpreting
 from armdyn.trajectory.excitation.clearance import Clearance, random_poses
-from armdyn.trajectory.excitation.protection import obstacles_of
 
 N_CANDIDATES = 400  # random poses to choose from; twice as many lower the expected variance by some per cent
 CLEARANCE_M = 0.02  # m: links stay so far apart, for the arm as described is not the arm as it is

@@ -22,7 +22,7 @@ A small TOML file holds them, the same for exciting motions, simulation and the 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, quote
+from armdyn.errors import ArmdynError, LimitError, ReadError, quote
 from armdyn.files import read_text
 from armdyn.model.arm import Arm
 from armdyn.model.dh import reject_unknown
@@ -185,6 +185,25 @@ def _numbers(value: Any, count: int, key: str, where: str) -> NDArray:
 
 
 # -- what an arm is mounted on ---------------------------------------------------------------------------------
+
+
+def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
+    """Read obstacles from a file, from corners of boxes (B, 2, 3), or take them as they are."""
+    if isinstance(obstacles, str | os.PathLike):
+        return read_obstacles(obstacles)
+    if not isinstance(obstacles, Iterable):
+        raise ArmdynError(f"obstacles: expected a file, or boxes, half-spaces and spheres, got {obstacles!r:.60}")
+    return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box_between(one) for one in obstacles)
+
+
+def _box_between(corners: Any) -> Box:
+    try:
+        low, high = np.asarray(corners, float).reshape(2, 3)
+    except (TypeError, ValueError):
+        raise LimitError(f"boxes: expected two corners of three numbers, got {corners!r:.60}") from None
+    if not (np.isfinite([low, high]).all() and (low < high).all()):
+        raise LimitError(f"boxes: expected finite corners with lower < upper, got {low} and {high}")
+    return Box(transform(None, (low + high) / 2), high - low)
 
 
 def mounting_plane(arm: Arm, floor: float | None = None) -> HalfSpace | None:

@@ -8,6 +8,7 @@ export(
         "excitation.excite": "Excitation excite",
         "excitation.guarantees": "Guarantee",
         "excitation.multistage": "heuristic_start improve_motion Multistage",
+        "excitation.options": "ObjectiveOptions ProtectionOptions SearchOptions SeriesOptions TorqueCheck",
         "excitation.quality": "predict_quality tracking_loss",
         "experiment.plan": "Experiment plan_experiment",
         "experiment.ros": "write_ros_folder",

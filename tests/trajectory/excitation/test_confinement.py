@@ -13,6 +13,7 @@ from armdyn import Arm, Inertia, Joint, Limits, Link
 from armdyn.errors import LimitError
 from armdyn.spatial.transform import transform
 from armdyn.trajectory.excitation.confinement import confinements, too_weak
+from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -46,7 +47,7 @@ def held_high(arm):
 
 def found_of(arm, **options):
     limits = MotionLimits.of(arm, acceleration=8.0)
-    return confinements(held_high(arm), limits, protect(arm, margin=0.05, **options))
+    return confinements(held_high(arm), limits, protect(arm, ProtectionOptions.of(margin=0.05, **options)))
 
 
 def test_guessed_shapes_are_named_with_the_pair_and_the_option():
@@ -74,10 +75,12 @@ def test_torque_limits_below_the_weight_are_named():
     arm = palletiser()
     limits = MotionLimits.of(arm)
     weight = float(armdyn.gravity_torque(arm, np.zeros(4))[1])
-    weak = too_weak(limits, protect(arm, margin=0.05, max_torque=[400, weight / 3, 120, 20]).constraints)
+    weak = too_weak(
+        limits, protect(arm, ProtectionOptions.of(margin=0.05, max_torque=[400, weight / 3, 120, 20])).constraints
+    )
     assert f"{weight / 3:.3g} N at joint 2 'lift' cannot hold the arm up" in weak
     assert f"gravity alone needs up to {weight:.3g} N" in weak
-    assert too_weak(limits, protect(arm, margin=0.05).constraints) == ""
+    assert too_weak(limits, protect(arm, ProtectionOptions.of(margin=0.05)).constraints) == ""
 
 
 def test_a_search_that_fails_says_what_gravity_needs():
@@ -99,7 +102,7 @@ def test_a_search_that_fails_says_what_gravity_needs():
 def test_words_for_floors_walls_and_ceilings(down, words):
     """All are passed here: no distance is written with a minus sign."""
     arm = palletiser().with_gravity(down)
-    protection = protect(replace(arm, mounting_plane=(0, 0, 1, 0)), margin=0.05, radius=0.01)
+    protection = protect(replace(arm, mounting_plane=(0, 0, 1, 0)), ProtectionOptions.of(margin=0.05, radius=0.01))
     said = protection.lowest(FourierSeries(np.zeros((4, 3)), 0.1, 10.0))
     assert re.fullmatch(words.replace("point ", r"point \d+ mm "), said)
 

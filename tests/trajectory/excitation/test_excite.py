@@ -10,6 +10,7 @@ import pytest
 
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
+from armdyn.trajectory.excitation.options import ObjectiveOptions, SeriesOptions
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
@@ -31,11 +32,11 @@ def found(arm):
     return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, workers=2)
 
 
-def problem(arm, **options):
-    settings = {"frequency": 0.125, "at_rest": True, "samples": 60, "noise": np.ones(arm.n)}
-    settings |= {"criterion": "condition", "unit_columns": False, "robust": True, "prior_information": None} | options
+def problem(arm, at_rest=True, **options):
     limits = MotionLimits.of(arm, acceleration=8.0)
-    return ExcitationProblem(armdyn.base_parameters(arm), limits, 8.0, 4, **settings)
+    series = SeriesOptions(harmonics=4, at_rest=at_rest)
+    objective = ObjectiveOptions(samples=60, **({"robust": True} | options))
+    return ExcitationProblem.of(armdyn.base_parameters(arm), limits, 8.0, series, objective)
 
 
 @pytest.mark.parametrize("criterion", ["condition", "log-det", "min-singular", "kalman"])
@@ -234,7 +235,7 @@ def test_a_motion_made_smaller_stays_within_its_limits(arm):
     rng, smaller = np.random.default_rng(2), 0
     for _ in range(20):
         x = free.random_start(rng)
-        x /= free.peak(x)
+        x /= free.space.peak(x)
         kept = task.repaired(x)
         if kept is not None:
             assert violations(task.series(kept), task.limits) == {}

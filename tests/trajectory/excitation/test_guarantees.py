@@ -11,11 +11,14 @@ import armdyn
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import Sphere
 from armdyn.trajectory.excitation.guarantees import Guarantee, LeftOut, joint_limits, omissions
+from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits
 
 DENSE = np.linspace(0.0, 5.0, 20_001)
+
+options = ProtectionOptions.of
 
 
 def swinging(arm, size, seed):
@@ -44,7 +47,9 @@ def test_a_floor_is_promised_for_the_links_that_keep_it(name, floor):
     arm = getattr(armdyn.arms, name)()
     for seed in range(3):
         motion, limits = swinging(arm, 0.25, seed)
-        (one,) = (g for g in protect(arm, margin=0.0, floor=floor).guarantees(motion, limits) if g.kind == "floor")
+        (one,) = (
+            g for g in protect(arm, options(margin=0.0, floor=floor)).guarantees(motion, limits) if g.kind == "floor"
+        )
         actual = heights(arm, motion, floor)
         named = {body for body, plane in one.pairs if plane == "floor"}
         dropped = {body for body, _ in one.dropped}
@@ -65,7 +70,7 @@ def test_a_floor_is_promised_for_the_links_that_keep_it(name, floor):
 def test_limits_that_are_broken_are_not_said_to_hold():
     arm = armdyn.arms.panda()
     wild, limits = swinging(arm, 4.0, 1)
-    found = protect(arm, margin=0.0).guarantees(wild, limits)
+    found = protect(arm, options(margin=0.0)).guarantees(wild, limits)
     q, qd, qdd = wild(DENSE)
     tau = armdyn.joint_torque(arm, q, qd, qdd)
     broken = {
@@ -89,7 +94,7 @@ def test_obstacles_and_pairs_are_named_one_by_one():
     arm = armdyn.arms.panda()
     around = (Sphere(np.array([2.0, 0.0, 0.5]), 0.1, "lamp"), Sphere(np.array([0.0, 0.0, 0.5]), 0.6, "inside"))
     motion, limits = swinging(arm, 0.05, 0)
-    found = {one.kind: one for one in protect(arm, margin=0.0, obstacles=around).guarantees(motion, limits)}
+    found = {one.kind: one for one in protect(arm, options(margin=0.0, obstacles=around)).guarantees(motion, limits)}
     seen = found["obstacle"]
     assert ("panda_link7", "lamp") in seen.pairs
     assert {thing for _, thing in seen.dropped} <= {"inside"}
@@ -103,7 +108,9 @@ def test_obstacles_and_pairs_are_named_one_by_one():
 def test_a_switched_off_check_promises_nothing_and_alarms_nobody():
     arm = armdyn.arms.panda()
     motion, limits = swinging(arm, 0.1, 0)
-    found = protect(arm, margin=0.0, floor=False, self_collision=False, max_torque=False).guarantees(motion, limits)
+    found = protect(arm, options(margin=0.0, floor=False, self_collision=False, max_torque=False)).guarantees(
+        motion, limits
+    )
     off = {one.kind: one for one in found if one.kind in ("floor", "self", "torque")}
     for one in off.values():
         assert one == replace(Guarantee(one.kind, left_out=(LeftOut("switched off"),)), min_distance=one.min_distance,
@@ -115,7 +122,7 @@ def test_a_switched_off_check_promises_nothing_and_alarms_nobody():
 
 def test_a_floor_that_nobody_knows_falls_short():
     motion, limits = swinging(armdyn.arms.sarcos(), 0.05, 0)
-    found = protect(armdyn.arms.sarcos(), margin=0.05).guarantees(motion, limits)
+    found = protect(armdyn.arms.sarcos(), options(margin=0.05)).guarantees(motion, limits)
     (floor,) = (one for one in found if one.kind == "floor")
     assert floor.falls_short
     assert not floor.is_alarming

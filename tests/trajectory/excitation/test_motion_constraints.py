@@ -10,10 +10,9 @@ import pytest
 import armdyn
 from armdyn.errors import LimitError, MissingInertiaError
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.obstacles import mounting_plane
+from armdyn.shapes.obstacles import mounting_plane, obstacles_of
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.motion_constraints import TipBox, TorqueLimits
-from armdyn.trajectory.excitation.protection import obstacles_of
 
 
 def limited(arm, effort=np.inf):
@@ -133,6 +132,7 @@ def test_given_logs_may_be_measured():
     from armdyn.trajectory.excitation.held_information import held_information
 
     # The ends of a filtered record are less sure than its middle.
-    np.testing.assert_allclose(np.diag(held_information(task, (log,))), np.diag(first.information), rtol=0.1)
+    held = held_information(task.space, task.objective, (log,))
+    np.testing.assert_allclose(np.diag(held), np.diag(first.information), rtol=0.1)
     with pytest.raises(ValueError, match="prior_logs: motion 1: expected a log with t and q"):
         armdyn.excite(ARM, 8.0, max_acceleration=8.0, prior_logs=[3], time_budget=1.0)

@@ -17,6 +17,7 @@ from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import mounting_plane
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.guarantees import omissions
+from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -144,7 +145,7 @@ def resting(arm, margin=0.05, **options):
     """Guarantees of an arm that stands still in the middle of its ranges."""
     limits = MotionLimits.of(arm, acceleration=8.0, velocity=2.0)
     still = FourierSeries(np.column_stack([limits.center, np.zeros((arm.n, 2))]), 0.5, 2.0)
-    return protect(arm, margin=margin, **options).guarantees(still, limits)
+    return protect(arm, ProtectionOptions.of(margin=margin, **options)).guarantees(still, limits)
 
 
 def unchecked(arm, **options):

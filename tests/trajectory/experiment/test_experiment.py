@@ -13,6 +13,7 @@ import yaml
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.trajectory.excitation import search
+from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.experiment.plan import plan_experiment
 from armdyn.trajectory.experiment.ros import write_ros_folder
@@ -49,7 +50,7 @@ def test_what_was_checked_of_slow_parts_is_recorded(experiment):
         assert kinds["floor"].holds
         assert kinds["self"].holds
     alone = {"floor": False, "self_collision": False, "max_torque": 0.5 * tau.max(0)}
-    weak = protect(arm, margin=0.0, **alone).guarantees(part, experiment.design.limits)
+    weak = protect(arm, ProtectionOptions.of(margin=0.0, **alone)).guarantees(part, experiment.design.limits)
     assert not next(one for one in weak if one.kind == "torque").holds
 
 

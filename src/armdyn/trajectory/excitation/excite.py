@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import row_of
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.errors import ArmdynError, LimitError, check_choice
+from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
 from armdyn.names import HintedAttributes, renamed_keywords
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
 from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
-from armdyn.trajectory.excitation.held_information import held_information
-from armdyn.trajectory.excitation.information import CRITERIA, condition_numbers, least_seen
-from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, SearchProgress, multi_start
+from armdyn.trajectory.excitation.information import condition_numbers, least_seen
+from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, multi_start
+from armdyn.trajectory.excitation.options import (
+    ExcitationKeywords,
+    ObjectiveOptions,
+    ProtectionOptions,
+    SearchOptions,
+    SeriesOptions,
+    merge_keywords,
+    require_positive,
+    with_keywords,
+)
 from armdyn.trajectory.excitation.problem import ExcitationProblem
-from armdyn.trajectory.excitation.protection import Protection, obstacles_of, protect, protected_velocity
+from armdyn.trajectory.excitation.protection import Protection, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
 from armdyn.trajectory.excitation.search import Run, search
 from armdyn.trajectory.fourier import FourierSeries
@@ -34,11 +41,8 @@ from armdyn.trajectory.motion_limits import MotionLimits, violations
 # A motion with a larger condition number (unit columns) does not show all parameters.
 LARGEST_CONDITION = 1e4
 GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blown up much
-# Part of the arm's own limits of velocity and torque that is left free.
-LIMIT_MARGIN = 0.05
 # Part of the time budget kept for the final checks.
 TIME_RESERVE_RATIO = 0.03
-WHOLE_SETTINGS = ("harmonics", "samples", "starts", "steps", "seed", "workers")  # settings that are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +140,7 @@ class Excitation(Reported, HintedAttributes):
     @property
     def is_good(self) -> bool:
         """Whether it excites all parameters well, by the columns it was designed for."""
-        return (self.condition_unit if self.problem.unit_columns else self.condition) <= GOOD_CONDITION
+        return (self.condition_unit if self.problem.objective.unit_columns else self.condition) <= GOOD_CONDITION
 
     @cached_property
     def singular_values(self) -> NDArray:
@@ -151,6 +155,7 @@ class Excitation(Reported, HintedAttributes):
 
 
 @renamed_keywords
+@with_keywords
 def excite(
     arm: Arm,
     duration: float,
@@ -158,30 +163,11 @@ def excite(
     max_acceleration: ArrayLike,
     max_velocity: ArrayLike | None = None,
     position: tuple[ArrayLike, ArrayLike] | None = None,
-    harmonics: int = 5,
-    frequency: float | None = None,
-    at_rest: bool = True,
-    criterion: str = "condition",
-    unit_columns: bool = False,
-    robust: bool | None = None,
-    noise: ArrayLike | None = None,
-    samples: int = 200,
-    prior_logs: Any = (),
-    max_torque: ArrayLike | bool | None = None,
-    margin: float = LIMIT_MARGIN,
-    floor: float | bool | None = None,
-    self_collision: bool = True,
-    obstacles: Any = (),
-    tip_box: tuple[ArrayLike, ArrayLike] | None = None,
-    radius: ArrayLike | None = None,
-    boxes: ArrayLike = (),
-    home: ArrayLike | None = None,
-    time_budget: float = 20.0,
-    starts: int | None = None,
-    steps: int | None = None,
-    seed: int = 0,
-    workers: int | None = None,
-    progress: Callable[[SearchProgress], None] | None = None,
+    series: SeriesOptions | None = None,
+    objective: ObjectiveOptions | None = None,
+    protection: ProtectionOptions | None = None,
+    search: SearchOptions | None = None,
+    **keywords: Unpack[ExcitationKeywords],
 ) -> Excitation:
     """Find the Fourier series that excites the arm's base and friction parameters best.
 
@@ -205,63 +191,18 @@ def excite(
         Tightens the arm's own limits, or stands in for them [rad/s or m/s].
     position : pair of array_like, optional
         Lower and upper positions that tighten the arm's own [rad or m].
-    harmonics : int
-        Of the series.
-    frequency : float, optional
-        Of the first harmonic [Hz]; default one period in the duration.
-    at_rest : bool
-        Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
-    criterion : {"condition", "log-det", "min-singular", "kalman"}
-        Condition number, volume of uncertainty (D-optimal), the least singular value of the correlation
-        matrix, or the slowest time constant of the minimum-variance (Kalman) estimator of parameters that
-        all drift alike; the last two have the same optimum.
-    unit_columns : bool
-        Judge the regressor with its columns scaled to unit length instead of in SI units.
-    robust : bool, optional
-        Design for the worst of the usual choices of base columns (the default in SI units), or for those of
-        `base_parameters` alone (the default with unit columns, for which no motion suits all choices).
-    noise : array_like, shape (n,), optional
-        Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
-    samples : int
-        Samples over the duration at which the criterion is computed.
-    prior_logs : log or iterable of logs, optional
-        Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
-    max_torque : bool, float or array_like, shape (n,), optional
-        Torques by the present model stay below these [N m or N]. Default: a margin below the arm's own, where these
-        and its inertia are known; True insists on them, False does not check.
-    margin : float
-        Part of the arm's own limits of velocity and torque that is left free.
-    floor : float or False, optional
-        Height of the mounting plane along z of the base axes [m]; default the arm's own, False: none.
-    self_collision : bool
-        Whether links keep apart, as capsules around the URDF's collision shapes, else along the arm's frames.
-    obstacles : path or sequence of Box, HalfSpace, Sphere
-        What links 2 to n keep clear of; a TOML file, see `read_obstacles`.
-    tip_box : pair of array_like, shape (3,), optional
-        Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
-        height h: `((-inf, -inf, h), (inf, inf, inf))`.
-    radius : float or array_like, shape (n + 1,), optional
-        Of capsules along the arm's frames, from the base, in place of all other shapes [m].
-    boxes : array_like, shape (B, 2, 3), optional
-        Lower and upper corners of more obstacles in base axes [m].
-    home : array_like, shape (n,), optional
-        Pose in which the robot waits [rad or m]; it must be clear, which is checked before the search. See
-        `plan_experiment` for the way from there and back.
-    time_budget : float
-        [s]; the best motion found until then is returned. Without effect where `starts` or `steps` are given.
-    starts : int, optional
-        Number of searches, which alone decide then when to end: the result is the same on every run, however busy
-        the machine. A search takes some minutes on an arm of seven joints.
-    steps : int, optional
-        Of descent in each search, at most; of one search, unless `starts` says of how many. The result is the same on
-        every run, too.
-    seed : int
-        Of the random starts.
-    workers : int, optional
-        Threads; default one per core.
-    progress : callable, optional
-        Called about ten times per second with a `Standing` (elapsed, best, starts, current). What it raises ends the
-        search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
+    series : SeriesOptions, optional
+        harmonics, frequency, at_rest.
+    objective : ObjectiveOptions, optional
+        criterion ("condition", "log-det", "min-singular", "kalman"), unit_columns, robust, noise, samples, prior_logs.
+    protection : ProtectionOptions, optional
+        margin, max_torque, torque_check, floor, floor_check, self_collision, obstacles, tip_box, radius, home.
+    search : SearchOptions, optional
+        time_budget, starts, steps, seed, workers, progress.
+    **keywords
+        Fields of these options, one by one: `excite(arm, 10, max_acceleration=8, starts=2, floor=-0.1)`. Besides,
+        `max_torque=True` requires the arm's own limits, `max_torque=False` and `floor=False` leave the checks out, and
+        `boxes` are further obstacles.
 
     Returns
     -------
@@ -285,50 +226,38 @@ def excite(
     True
     """
     begin = time.monotonic()
-    if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
-        raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")
-    limits = MotionLimits.of(
-        arm, acceleration=max_acceleration, velocity=protected_velocity(arm, max_velocity, margin), position=position
-    )
+    require_positive(duration=duration)
+    parts = (series or SeriesOptions(), objective or ObjectiveOptions(), protection or ProtectionOptions())
+    form, goal, spare, effort = merge_keywords(dict(keywords), *parts, search or SearchOptions())
+    velocity = protected_velocity(arm, max_velocity, spare.margin)
+    limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=velocity, position=position)
     limits.check_room("excite", [joint.kind for joint in arm.coordinate_joints])
-    _check_numbers(
-        duration=duration, harmonics=harmonics, frequency=frequency, samples=samples, time_budget=time_budget,
-        starts=starts, steps=steps, seed=seed, workers=workers,
-    )  # fmt: skip
-    check_choice("excite", "criterion", criterion, CRITERIA)
     with single_threaded():
-        base = base_parameters(arm)
-        deviations = row_of(1.0 if noise is None else noise, arm.n, "excite: noise", sign=">", finite=True)
-        protection = protect(
-            arm, margin=margin, max_torque=max_torque, floor=floor, self_collision=self_collision,
-            obstacles=(*obstacles_of(obstacles), *obstacles_of(boxes)), tip_box=tip_box, radius=radius,
-        )  # fmt: skip
-        problem = ExcitationProblem(
-            base, limits, float(duration), harmonics, frequency or 1 / duration, at_rest, samples,
-            deviations, criterion, unit_columns, (not unit_columns) if robust is None else robust,
-            constraints=protection.constraints,
-        )  # fmt: skip
-        if home is not None:
-            check_home(arm, protection.clearance, home)
+        guard = protect(arm, spare)
+        problem = ExcitationProblem.of(base_parameters(arm), limits, float(duration), form, goal)
+        problem = replace(problem, constraints=guard.constraints)
+        if spare.home is not None:
+            check_home(arm, guard.clearance, spare.home)
         if problem.constraints:
             _ = problem.free_poses  # says it if there is none
-        held = held_information(problem, prior_logs)
-        if held is not None:
-            problem = replace(problem, prior_information=held)
-
-        if steps is not None:
-            starts = starts or 1
-        outcome = multi_start(
-            lambda k, race: search(problem, np.random.default_rng([seed, k]), k, Run(race, steps or np.inf)),
-            starts=starts, workers=workers, progress=progress,
-            deadline=begin + (1 - TIME_RESERVE_RATIO) * time_budget if starts is None else np.inf,
-        )  # fmt: skip
+        outcome = _search(problem, effort, begin)
         best = _usable(outcome, problem)
         excitation = Excitation(
-            problem.series(best.x), problem, best.x, protection, outcome.starts, 0.0, outcome.interrupted
+            problem.series(best.x), problem, best.x, guard, outcome.starts, 0.0, outcome.interrupted
         )
         _check_result(excitation)
     return replace(excitation, seconds=time.monotonic() - begin)
+
+
+def _search(problem: ExcitationProblem, options: SearchOptions, begin: float) -> SearchOutcome:
+    """The best motion that so many searches, or the time since `begin`, lead to."""
+    steps = np.inf if options.steps is None else options.steps
+    starts = 1 if options.starts is None and options.steps is not None else options.starts
+    return multi_start(
+        lambda k, race: search(problem, np.random.default_rng([options.seed, k]), k, Run(race, steps)),
+        starts=starts, workers=options.workers, progress=options.progress,
+        deadline=begin + (1 - TIME_RESERVE_RATIO) * options.time_budget if starts is None else np.inf,
+    )  # fmt: skip
 
 
 def _usable(outcome: SearchOutcome, problem: ExcitationProblem) -> SearchCandidate:
@@ -373,16 +302,3 @@ def _check_result(excitation: Excitation) -> None:
             f"columns), so it does not show all parameters, least of all "
             f"{_least_seen(excitation.problem, excitation.x)}; {remedy}"
         )
-
-
-def _check_numbers(**settings: float | None) -> None:
-    """Reject settings that mean nothing; None stands for a default."""
-    for name, value in settings.items():
-        if value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
-        if not (np.isfinite(value) and (value > 0 or (name == "seed" and value == 0))):
-            raise ArmdynError(f"excite: expected {name} {'>=' if name == 'seed' else '>'} 0, got {value:g}")
-        if name in WHOLE_SETTINGS and value != int(value):
-            raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")

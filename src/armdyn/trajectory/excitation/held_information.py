@@ -12,22 +12,23 @@ from armdyn.errors import ShapeError
 from armdyn.trajectory.protocol import Trajectory
 
 if TYPE_CHECKING:
-    from armdyn.trajectory.excitation.problem import ExcitationProblem
+    from armdyn.trajectory.excitation.objective import ExcitationObjective
+    from armdyn.trajectory.excitation.series_space import SeriesSpace
 
 CUTOFF_HZ = 8.0  # of the low-pass before differentiation [Hz]
 RATE_HZ = 200.0  # samples a second of a trajectory
 
 
-def held_information(problem: ExcitationProblem, logs: Any) -> NDArray | None:
-    """Sum of W' W (c, c) of one or more logs or trajectories, per second of motion as the problem's samples are."""
+def held_information(space: SeriesSpace, objective: ExcitationObjective, logs: Any) -> NDArray | None:
+    """Sum of W' W (c, c) of one or more logs or trajectories, per second of motion as the space's samples are."""
     motions = tuple(logs) if isinstance(logs, Iterable) and not _is_motion(logs) else (logs,)
     if not motions:
         return None
     total: NDArray | float = 0.0
     for k, motion in enumerate(motions, 1):
-        t, states = _states(motion, problem.base.source.n, f"prior_logs: motion {k}")
-        W = problem.rows(states)
-        share = (t[-1] - t[0]) / len(t) * problem.samples / problem.duration
+        t, states = _states(motion, objective.base.source.n, f"prior_logs: motion {k}")
+        W = objective.rows(states)
+        share = (t[-1] - t[0]) / len(t) * space.samples / space.duration
         total = total + share * (W.T @ W)
     return np.asarray(total)
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
-from armdyn.errors import ArmdynError, LimitError, MissingInertiaError
+from armdyn.errors import LimitError, MissingInertiaError
 from armdyn.model.arm import Arm
 from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
-from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere, mounting_plane, read_obstacles
-from armdyn.spatial.transform import transform
+from armdyn.shapes.obstacles import HalfSpace, mounting_plane
 from armdyn.trajectory.excitation.between_samples import GRID_RATE_HZ as STATE_RATE_HZ
 from armdyn.trajectory.excitation.clearance import GRID_RATE_HZ as DISTANCE_RATE_HZ
 from armdyn.trajectory.excitation.clearance import Clearance
@@ -32,6 +29,7 @@ from armdyn.trajectory.excitation.guarantees import (
     LeftOut,
 )
 from armdyn.trajectory.excitation.motion_constraints import FollowerLimits, MotionConstraint, TipBox, TorqueLimits
+from armdyn.trajectory.excitation.options import ProtectionOptions, TorqueCheck
 from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
 from armdyn.trajectory.protocol import Trajectory
 
@@ -129,30 +127,24 @@ def _floats(values: Iterable[float]) -> tuple[float, ...]:
     return tuple(float(x) for x in values)
 
 
-def protect(
-    arm: Arm,
-    *,
-    margin: float,
-    max_torque: ArrayLike | bool | None = None,
-    floor: float | bool | None = None,
-    self_collision: bool = True,
-    obstacles: tuple[Obstacle, ...] = (),
-    tip_box: tuple[ArrayLike, ArrayLike] | None = None,
-    radius: ArrayLike | None = None,
-) -> Protection:
+def protect(arm: Arm, options: ProtectionOptions) -> Protection:
     """The conditions that `excite` keeps besides the joints' own limits; see there."""
-    torque, basis, lost = _torque(arm, max_torque, margin)
-    radii = None if radius is None else row_of(radius, arm.n_joints + 1, "radius", LimitError, sign=">=", finite=True)
-    bodies = bodies_of(arm, radii)
-    plane = None if floor is False else mounting_plane(arm, None if floor is True else floor)
-    clearance = Clearance(bodies, (*((plane,) if plane else ()), *obstacles), self_collision)
+    torque, basis, lost = _torque(arm, options)
+    radii = options.radius
+    if radii is not None:
+        radii = row_of(radii, arm.n_joints + 1, "radius", LimitError, sign=">=", finite=True)
+    plane = mounting_plane(arm, options.floor) if options.floor_check else None
+    around = (*((plane,) if plane else ()), *options.obstacles)
+    clearance = Clearance(bodies_of(arm, radii), around, options.self_collision)
     left_out = {"torque": lost, "self": _apart_left_out(clearance)}
     if plane is None:
-        left_out["floor"] = (LeftOut(SWITCHED_OFF if floor is False else UNKNOWN),)
-    if not obstacles:
+        left_out["floor"] = (LeftOut(UNKNOWN if options.floor_check else SWITCHED_OFF),)
+    if not options.obstacles:
         left_out["obstacle"] = (LeftOut("absent"),)
-    constraints: list[MotionConstraint] = [*torque, *([TipBox.of(arm, tip_box)] if tip_box is not None else [])]
-    if arm.G is not None and (followers := FollowerLimits(arm, margin)).rows.size:
+    constraints: list[MotionConstraint] = [*torque]
+    if options.tip_box is not None:
+        constraints.append(TipBox.of(arm, options.tip_box))
+    if arm.G is not None and (followers := FollowerLimits(arm, options.margin)).rows.size:
         constraints.append(followers)
     if len(clearance.columns.one) + len(clearance.columns.body):
         constraints.append(clearance)
@@ -177,19 +169,17 @@ def protected_velocity(arm: Arm, velocity: ArrayLike | None, margin: float) -> N
     return np.asarray(np.minimum(reduced, MotionLimits.of(arm, velocity=velocity).velocity))
 
 
-def _torque(
-    arm: Arm, max_torque: ArrayLike | bool | None, margin: float
-) -> tuple[list[MotionConstraint], str, tuple[LeftOut, ...]]:
-    """Torque limits, those given or the arm's own with a margin; in words which; and what cannot be checked."""
-    if max_torque is False:
+def _torque(arm: Arm, options: ProtectionOptions) -> tuple[list[MotionConstraint], str, tuple[LeftOut, ...]]:
+    """Torque limits, those of the options or the arm's own with a margin; in words which; and what is not checked."""
+    if options.torque_check is TorqueCheck.OFF:
         return [], "", (LeftOut(SWITCHED_OFF),)
-    effort = MotionLimits.of(arm).effort
-    if max_torque is None or max_torque is True:
-        if max_torque:
-            TorqueLimits.of(arm, True)  # says what is missing
-        limit, basis = np.where(effort > 0, effort * (1 - margin), np.inf), f"{margin:.0%} below the arm's limits"
+    if options.max_torque is not None:
+        limit, basis = TorqueLimits.of(arm, options.max_torque).limit, "as given"
     else:
-        limit, basis = TorqueLimits.of(arm, max_torque).limit, "as given"
+        if options.torque_check is TorqueCheck.REQUIRED:
+            TorqueLimits.of(arm, True)  # says what is missing
+        effort, free = MotionLimits.of(arm).effort, options.margin
+        limit, basis = np.where(effort > 0, effort * (1 - free), np.inf), f"{free:.0%} below the arm's limits"
     absent = tuple(arm.coordinate_names[i] for i in np.flatnonzero(~np.isfinite(limit)))
     if len(absent) == arm.n:
         return [], "", (LeftOut("absent"),)
@@ -203,22 +193,3 @@ def _torque(
     if all(joint.friction == Friction() for joint in arm.joints):
         lost.append(LeftOut("frictionless"))
     return [TorqueLimits(arm, limit)], basis, tuple(lost)
-
-
-def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
-    """Read obstacles from a file, from corners of boxes (B, 2, 3), or take them as they are."""
-    if isinstance(obstacles, str | os.PathLike):
-        return read_obstacles(obstacles)
-    if not isinstance(obstacles, Iterable):
-        raise ArmdynError(f"obstacles: expected a file, or boxes, half-spaces and spheres, got {obstacles!r:.60}")
-    return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box(one) for one in obstacles)
-
-
-def _box(corners: Any) -> Box:
-    try:
-        low, high = np.asarray(corners, float).reshape(2, 3)
-    except (TypeError, ValueError):
-        raise LimitError(f"boxes: expected two corners of three numbers, got {corners!r:.60}") from None
-    if not (np.isfinite([low, high]).all() and (low < high).all()):
-        raise LimitError(f"boxes: expected finite corners with lower < upper, got {low} and {high}")
-    return Box(transform(None, (low + high) / 2), high - low)

@@ -103,7 +103,7 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
     LimitError
         If the home pose is not clear, or no clear way leads from it to the motion.
     """
-    require_settings(count, rehearsal, at_rest=design.problem.at_rest)
+    require_settings(count, rehearsal, at_rest=design.problem.space.at_rest)
     motion = design.trajectory
     way = approach(design.base.source, design.protection.clearance, home, motion(0.0).q)
     return Experiment(design, way(0.0).q, way, Retimed(motion, 1 / rehearsal), count)

@@ -1,0 +1,271 @@
+"""Options of `excite` in four parts, which Python and the command line share, and its single keywords."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
+from typing import Any, TypedDict, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armdyn.errors import ArmdynError, check_choice
+from armdyn.frozen import Frozen
+from armdyn.shapes.obstacles import Obstacle, obstacles_of
+from armdyn.trajectory.excitation.information import CRITERIA
+from armdyn.trajectory.excitation.multi_start import SearchProgress
+
+Call = TypeVar("Call", bound=Callable[..., Any])
+Corners = tuple[ArrayLike, ArrayLike]
+
+
+class TorqueCheck(str, Enum):  # noqa: UP042 (as other enums of results)
+    """Whether torques keep to limits: where limits and inertia are known, in any case, or not at all."""
+
+    IF_KNOWN = "if known"
+    REQUIRED = "required"
+    OFF = "off"
+
+
+@dataclass(frozen=True)
+class SeriesOptions:
+    """Form of the motion.
+
+    Parameters
+    ----------
+    harmonics : int
+        Of the series.
+    frequency : float, optional
+        Of the first harmonic [Hz]; default one period in the duration.
+    at_rest : bool
+        Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
+    """
+
+    harmonics: int = 5
+    frequency: float | None = None
+    at_rest: bool = True
+
+    def __post_init__(self) -> None:
+        require_whole(harmonics=self.harmonics)
+        require_positive(frequency=self.frequency)
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveOptions:
+    """Goal of the search.
+
+    Parameters
+    ----------
+    criterion : {"condition", "log-det", "min-singular", "kalman"}
+        Condition number, volume of uncertainty (D-optimal), the least singular value of the correlation
+        matrix, or the slowest time constant of the minimum-variance (Kalman) estimator of parameters that
+        all drift alike; the last two have the same optimum.
+    unit_columns : bool
+        Judge the regressor with its columns scaled to unit length instead of in SI units.
+    robust : bool, optional
+        Design for the worst of the usual choices of base columns (the default in SI units), or for those of
+        `base_parameters` alone (the default with unit columns, for which no motion suits all choices).
+    noise : array_like, shape (n,), optional
+        Standard deviations of the joints' torques; rows are weighted by their inverse. Default: equal.
+    samples : int
+        Samples over the duration at which the criterion is computed.
+    prior_logs : log or iterable of logs, optional
+        Motions that exist already, with `t` and `q` (a log), or trajectories: what counts is all together.
+    """
+
+    criterion: str = "condition"
+    unit_columns: bool = False
+    robust: bool | None = None
+    noise: ArrayLike | None = None
+    samples: int = 200
+    prior_logs: Any = ()
+
+    def __post_init__(self) -> None:
+        check_choice("excite", "criterion", self.criterion, CRITERIA)
+        require_whole(samples=self.samples)
+
+
+@dataclass(frozen=True, eq=False)
+class ProtectionOptions(Frozen):
+    """Conditions that spare the robot and its surroundings.
+
+    Parameters
+    ----------
+    margin : float
+        Part of the arm's own limits of velocity and torque that is left free.
+    max_torque : float or array_like, shape (n,), optional
+        Torques by the present model stay below these [N m or N]; default the arm's own less the margin.
+    torque_check : TorqueCheck
+        Whether they do: by default where limits and the arm's inertia are known.
+    floor : float, optional
+        Height of the mounting plane along z of the base axes [m]; default the arm's own.
+    floor_check : bool
+        Whether links 2 to n stay on the arm's side of it.
+    self_collision : bool
+        Whether links keep apart, as capsules around the URDF's collision shapes, else along the arm's frames.
+    obstacles : path or sequence of Box, HalfSpace, Sphere, or corners (2, 3) of boxes
+        What links 2 to n keep clear of; a TOML file, see `read_obstacles`.
+    tip_box : pair of array_like, shape (3,), optional
+        Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
+        height h: `((-inf, -inf, h), (inf, inf, inf))`.
+    radius : float or array_like, shape (n + 1,), optional
+        Of capsules along the arm's frames, from the base, in place of all other shapes [m].
+    home : array_like, shape (n,), optional
+        Pose in which the robot waits [rad or m]; it must be clear, which is checked before the search. See
+        `plan_experiment` for the way from there and back.
+    """
+
+    margin: float = 0.05
+    max_torque: ArrayLike | None = None
+    torque_check: TorqueCheck = TorqueCheck.IF_KNOWN
+    floor: float | None = None
+    floor_check: bool = True
+    self_collision: bool = True
+    obstacles: Any = ()
+    tip_box: Corners | None = None
+    radius: ArrayLike | None = None
+    home: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        margin = self.margin
+        if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
+            raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")
+        self._set(obstacles=obstacles_of(self.obstacles))
+
+    @classmethod
+    def of(cls, **keywords: Any) -> ProtectionOptions:
+        """Take the keywords of `excite`."""
+        (options,) = merge_keywords(keywords, cls())
+        return options
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """Extent of the search.
+
+    Parameters
+    ----------
+    time_budget : float
+        [s]; the best motion found until then is returned. Without effect where `starts` or `steps` are given.
+    starts : int, optional
+        Number of searches, which alone decide then when to end: the result is the same on every run, however busy
+        the machine. A search takes some minutes on an arm of seven joints.
+    steps : int, optional
+        Of descent in each search, at most; of one search, unless `starts` says of how many. The result is the same on
+        every run, too.
+    seed : int
+        Of the random starts.
+    workers : int, optional
+        Threads; default one per core.
+    progress : callable, optional
+        Called about ten times per second with a `SearchProgress` (elapsed, best, starts, current). What it raises ends
+        the search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
+    """
+
+    time_budget: float = 20.0
+    starts: int | None = None
+    steps: int | None = None
+    seed: int = 0
+    workers: int | None = None
+    progress: Callable[[SearchProgress], None] | None = None
+
+    def __post_init__(self) -> None:
+        require_positive(time_budget=self.time_budget)
+        require_whole(starts=self.starts, steps=self.steps, workers=self.workers)
+        require_whole(0, seed=self.seed)
+
+
+class ExcitationKeywords(TypedDict, total=False):
+    """Single keywords of `excite`: fields of its options, some with more meanings than one."""
+
+    harmonics: int
+    frequency: float | None
+    at_rest: bool
+    criterion: str
+    unit_columns: bool
+    robust: bool | None
+    noise: ArrayLike | None
+    samples: int
+    prior_logs: Any
+    max_torque: ArrayLike | bool | None  # True: `TorqueCheck.REQUIRED`, False: `.OFF`
+    margin: float
+    floor: float | bool | None  # False: no `floor_check`
+    self_collision: bool
+    obstacles: Any
+    tip_box: Corners | None
+    radius: ArrayLike | None
+    boxes: Sequence[ArrayLike] | ArrayLike  # more `obstacles`
+    home: ArrayLike | None
+    time_budget: float
+    starts: int | None
+    steps: int | None
+    seed: int
+    workers: int | None
+    progress: Callable[[SearchProgress], None] | None
+
+
+def with_keywords(function: Call) -> Call:
+    """Show the single keywords in a function's signature, with the defaults of the options."""
+    parts = (SeriesOptions(), ObjectiveOptions(), ProtectionOptions(), SearchOptions())
+    defaults = {field.name: getattr(part, field.name) for part in parts for field in fields(part)}
+    signature = inspect.signature(function)
+    parameters = [one for one in signature.parameters.values() if one.name != "keywords"]
+    for name, kind in ExcitationKeywords.__annotations__.items():
+        parameters.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name, ()), annotation=kind)
+        )
+    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    return function
+
+
+def merge_keywords(keywords: dict[str, Any], *parts: Any) -> tuple[Any, ...]:
+    """Options with the values that keywords give to their fields."""
+    rest = _with_one_meaning(keywords, parts)
+    merged = []
+    for part in parts:
+        names = [field.name for field in fields(part) if field.name in rest]
+        merged.append(replace(part, **{name: rest.pop(name) for name in names}) if names else part)
+    if rest:
+        known = ", ".join(ExcitationKeywords.__annotations__)
+        raise TypeError(f"excite: unknown argument '{next(iter(rest))}'; expected {known}")
+    return tuple(merged)
+
+
+def _with_one_meaning(keywords: dict[str, Any], parts: tuple[Any, ...]) -> dict[str, Any]:
+    """Keywords in terms of the fields."""
+    rest = dict(keywords)
+    if isinstance(torque := rest.get("max_torque"), bool):
+        rest |= {"max_torque": None, "torque_check": TorqueCheck.REQUIRED if torque else TorqueCheck.OFF}
+    if isinstance(floor := rest.get("floor"), bool):
+        rest |= {"floor": None, "floor_check": floor}
+    if "boxes" in rest:
+        around: tuple[Obstacle, ...] = sum((one.obstacles for one in parts if isinstance(one, ProtectionOptions)), ())
+        rest["obstacles"] = (*obstacles_of(rest.get("obstacles", around)), *obstacles_of(rest.pop("boxes")))
+    return rest
+
+
+def require_positive(**settings: float | None) -> None:
+    """Reject numbers that are not above zero; None stands for a default."""
+    for name, value in settings.items():
+        if value is not None:
+            _require_number(name, value)
+            if not (np.isfinite(value) and value > 0):
+                raise ArmdynError(f"excite: expected {name} > 0, got {value:g}")
+
+
+def require_whole(least: int = 1, **settings: float | None) -> None:
+    """Reject what is not a whole number from the least on; None stands for a default."""
+    for name, value in settings.items():
+        if value is not None:
+            _require_number(name, value)
+            if not (np.isfinite(value) and value >= least):
+                raise ArmdynError(f"excite: expected {name} {'>' if least else '>='} 0, got {value:g}")
+            if value != int(value):
+                raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")
+
+
+def _require_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
