@@ -95,6 +95,12 @@ def unknown(arm: Arm) -> Arm:
     return dataclasses.replace(arm.with_joints(joints), springs=springs).with_theta(np.full(10 * arm.n_joints, np.nan))
 
 
+def without_others(arm: Arm) -> Arm:
+    """The arm with springs and with friction of joints that follow others alone."""
+    joints = [j if j.follows else dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints]
+    return dataclasses.replace(arm.with_joints(joints), springs=())
+
+
 @pytest.mark.parametrize("name", MAKERS)
 def test_mechanisms_are_identified(name):
     arm = MAKERS[name]()
@@ -123,6 +129,22 @@ def test_the_balancer_and_passive_friction_are_found():
     motion = SmoothedMotion(q, qd, qdd, 10.0)
     passive = passive_torque(arm, motion, 0.003)
     assert np.linalg.norm(passive_torque(fit.arm, motion, 0.003) - passive) < 0.1 * np.linalg.norm(passive)
+
+
+def test_dry_friction_that_builds_up_at_a_passive_joint_is_found():
+    """Rods and cables give way before they slide: friction of the elbow lags its direction."""
+    arm = palletizer()
+    rough = [Friction(1.0, 40.0, bristles=((0.01, 40.0),)) if j.name == "elbow" else j.friction for j in arm.joints]
+    arm = arm.with_joints([dataclasses.replace(j, friction=f) for j, f in zip(arm.joints, rough, strict=True)])
+    log, (q, qd, qdd, _) = log_of(arm, 0)
+    motion = SmoothedMotion(q, qd, qdd, 10.0)
+    passive = without_others(arm)
+    lag = passive_torque(passive, motion, 0.003) - armdyn.friction_torque(passive, q, qd, width=0.003)
+    log = armdyn.Log(log.t, log.q, log.tau + lag)
+    fit = armdyn.identify(unknown(arm), log)
+    fitted, truth = passive_torque(fit.arm, motion, 0.003), passive_torque(arm, motion, 0.003)
+    assert np.linalg.norm(fitted - truth) < 0.1 * np.linalg.norm(truth)
+    assert sum(torque for joint in fit.arm.joints[3:] for _, torque in joint.friction.bristles) > 20
 
 
 def test_the_mechanism_explains_more_than_its_chain():

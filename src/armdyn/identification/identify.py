@@ -305,7 +305,7 @@ def _fit(
         filters=filters,
         rel_error_free=free.rel_error,
         rel_error_best=best.rel_error,
-        held_out=choice.held_out,
+        held_out=choice.by_phase.held_out,
         held_out_possible=lifted.held_out,
         held_out_joints=lifted.held_out_joints,
         held_out_logs=lifted.held_out_logs,

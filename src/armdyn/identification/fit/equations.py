@@ -22,6 +22,10 @@ MOST_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
 BLOCK_SECONDS = 1.5  # shorter blocks are not strange to those beside them
 FEWEST_BLOCKS = 3  # without which nothing is chosen by held-out error
 MOST_BLOCKS = 50  # of many logs, each of which has at least one
+REPEATED_DIFFERENCE = 0.01  # squared, over twice the variance: positions a period apart differ by less
+PERIOD_SECONDS = 0.05  # resolution of periods
+RESTING_DEVIATION = 1e-6  # rad or m: standard deviation of a joint that stands still
+MIN_REPEATED_SHARE = 0.25  # of a log that must repeat the rest of it
 
 
 class System(NamedTuple):
@@ -47,9 +51,11 @@ class Equations:
     logs: NDArray  # (blocks,) number of the log that each block is from; all zero where logs are too many to tell
 
     @classmethod
-    def of(cls, rows: Rows, block: NDArray | None = None) -> Equations:
-        """The sums of rows, cut into blocks of neighbours in time, or into those that are given (N,)."""
-        block, logs = _blocks(rows) if block is None else (block, np.zeros(int(block.max()) + 1, int))
+    def of(cls, rows: Rows, block: NDArray | None = None, logs: NDArray | None = None) -> Equations:
+        """The sums of rows, cut into blocks of neighbours in time, or into blocks (N,) of logs (blocks,)."""
+        if block is None:
+            block, logs = _blocks(rows)
+        logs = np.zeros(int(block.max()) + 1, int) if logs is None else logs
         blocks = len(logs)
         grams, first = np.zeros((0, 0, 0, 0)), 0
         for part in rows:
@@ -63,6 +69,11 @@ class Equations:
             first += len(here)
         samples = np.bincount(block, minlength=blocks)
         return cls(grams, samples, rows.base.count, np.ones(grams.shape[1]), rows.base.source.n, logs)
+
+    def by_phase(self, rows: Rows) -> Equations:
+        """The same equations in blocks that hold out all repetitions of a motion, where logs repeat theirs."""
+        blocks = _phase_blocks(rows)
+        return self if blocks is None else Equations.of(rows, *blocks).with_weights(self.weights)
 
     @property
     def size(self) -> int:
@@ -164,6 +175,53 @@ def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     firsts = np.cumsum(counts) - counts
     parts = [first + np.arange(n) * k // n for first, n, k in zip(firsts, sizes, counts, strict=True)]
     return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)
+
+
+def _phase_blocks(rows: Rows) -> tuple[NDArray, NDArray] | None:
+    """The same with neighbours in phase in the logs that repeat their motion; None where no log does."""
+    block, logs = _blocks(rows)
+    log_of_row, times = logs[block], rows.times()
+    periods = [_period(rows, number) if len(set(rows.logs)) <= MOST_BLOCKS else None for number in np.unique(logs)]
+    for number, period in enumerate(periods):
+        if period is not None:
+            some = log_of_row == number
+            phase = (times[some] - times[some][0]) / period % 1
+            block[some] = np.flatnonzero(logs == number)[0] + ((logs == number).sum() * phase).astype(int)
+    return (block, logs) if any(periods) else None
+
+
+def _period(rows: Rows, number: int) -> float | None:
+    """Time after which a log repeats its motion [s]; None where it does not."""
+    tracks = [track for track, log in zip(rows.tracks, rows.logs, strict=True) if log == number]
+    begin = tracks[0].t[0]
+    places = np.concatenate([((track.t - begin) / PERIOD_SECONDS).astype(int) for track in tracks])
+    logged, first = np.unique(places, return_index=True)
+    q = np.concatenate([track.q for track in tracks])[first]
+    moving = q.std(axis=0) > RESTING_DEVIATION
+    first_lag, size = int(BLOCK_SECONDS / PERIOD_SECONDS), int(logged[-1]) + 1
+    if not moving.any() or size <= first_lag:
+        return None
+    x, known = np.zeros((size, int(moving.sum()))), np.zeros(size)
+    x[logged], known[logged] = ((q - q.mean(axis=0)) / np.maximum(q.std(axis=0), RESTING_DEVIATION))[:, moving], 1.0
+    # Mean of (x(t + lag) - x(t))^2 / 2 over times at which both are known.
+    squares = (x**2).mean(axis=1)
+    both = _correlation(known, known)
+    products = np.mean([_correlation(column, column) for column in x.T], axis=0)
+    difference = (_correlation(squares, known) + _correlation(known, squares)) / 2 - products
+    repeats = (difference < REPEATED_DIFFERENCE * both) & (both > MIN_REPEATED_SHARE * len(logged))
+    repeats[:first_lag] = False
+    if not repeats.any():
+        return None
+    least = np.argmax(repeats)
+    run = slice(least, least + int(np.argmin(np.append(repeats[least:], False))))
+    return float(PERIOD_SECONDS * (least + np.argmin((difference / np.maximum(both, 0.5))[run])))
+
+
+def _correlation(x: NDArray, y: NDArray) -> NDArray:
+    """Sums over t of x(t + lag) y(t), for lags from zero on."""
+    from scipy.signal import correlate
+
+    return np.asarray(correlate(x, y, method="fft"))[len(x) - 1 :]
 
 
 def solve(system: System, precision: NDArray, prior: NDArray) -> NDArray:

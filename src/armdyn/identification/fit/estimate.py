@@ -65,7 +65,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
     """
     free = choice.model
-    equations = _with_whole_loads(choice, free)
+    rows, equations = _with_whole_loads(choice, free)
     problem = _lift(choice, equations, masses, described)
     blocks = np.arange(len(equations.logs))
     minimum = problem.fit(blocks >= 0)
@@ -83,10 +83,13 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
         arm = arm.with_joints([described if i in silent else joint for i, (joint, described) in pairs])
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
-    without = x[None]
-    if len(blocks) > 1:
-        without = np.array([problem.parameters(problem.fit(blocks != k, minimum)) for k in blocks])
-    squares = equations.squares(without) if len(blocks) > 1 else np.full((1, len(weights)), np.nan)
+    without = problem.without_each(minimum) if len(blocks) > 1 else x[None]
+    unseen = equations.by_phase(rows)
+    squares = np.full((1, len(weights)), np.nan)
+    if unseen is not equations:
+        squares = unseen.squares(_lift(choice, unseen, masses, described).without_each(minimum))
+    elif len(blocks) > 1:
+        squares = equations.squares(without)
     powers = np.maximum(equations.powers, 1e-300)
     joints = np.sqrt(squares.sum(axis=0) / powers)
     joints = np.where(measured, joints, np.nan) if len(joints) == n else joints
@@ -96,13 +99,13 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     )  # fmt: skip
 
 
-def _with_whole_loads(choice: Choice, free: FreeModel) -> Equations:
-    """The equations with joints loaded as the arm's friction is: by the whole torque of the drives."""
+def _with_whole_loads(choice: Choice, free: FreeModel) -> tuple[Rows, Equations]:
+    """Rows and equations with joints loaded as the arm's friction is: by the whole torque of the drives."""
     base, used = choice.base, choice.used
     if not used[base.count + LOAD :: len(TERMS)].any():
-        return choice.equations
+        return choice.rows, choice.equations
     rows: Rows = choice.rows.with_loads([free.torque(track) for track in choice.rows.tracks])
-    return Equations.of(rows).with_weights(choice.equations.weights)
+    return rows, Equations.of(rows).with_weights(choice.equations.weights)
 
 
 class _Lift(NamedTuple):
@@ -128,6 +131,11 @@ class _Lift(NamedTuple):
         return consistent_fit(
             system, self.prior, self.strength, self.start, self.positive, near, self.masses, self.bounds
         )
+
+    def without_each(self, near: Minimum) -> NDArray:
+        """Parameters (blocks, size) of the fits to all blocks but one, each a few steps from that to all."""
+        blocks = np.arange(len(self.equations.logs))
+        return np.array([self.parameters(self.fit(blocks != k, near)) for k in blocks])
 
     @property
     def information(self) -> NDArray:

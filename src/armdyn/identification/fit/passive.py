@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import friction_torque
-from armdyn.dynamics.shafts import shaft_rows
+from armdyn.dynamics.shafts import shaft_positions, shaft_rows
 from armdyn.dynamics.springs import spring_columns
+from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, VISCOUS, presliding_torque
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 RIDGE_SHARE = 1e-7  # of a column's square: what is added for it, so that what motion does not tell stays small
 ROUNDS = 3  # of weights by what is left
 HIDDEN_SHARE = 1e-2  # of a spring's column that the links' columns must leave unexplained to tell it from weights
+TRAVEL_SHARES = (1e-3, 1e-2)  # of a joint's range, over which its Coulomb friction builds up
 NEGLIGIBLE_SHARE = 1e-3  # of the torque's rms that a term must explain to be taken
 
 
@@ -45,6 +47,7 @@ def passive_torque(arm: Arm, motion: SmoothedMotion | Track, width: float) -> ND
     joints = [j if j.follows else dataclasses.replace(j, friction=Friction(), drive=Drive()) for j in arm.joints]
     passive = arm.with_joints(joints)
     rubbing = friction_torque(passive, motion.q, motion.qd, width=width)
+    rubbing = rubbing + presliding_torque(passive, motion.q, motion.qd, width)
     return np.asarray(rubbing + drive_torque(passive, motion.q, motion.qd, motion.qdd))
 
 
@@ -67,11 +70,9 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
     Springs are between the points of the description. It is least squares of links, plain terms of the drives and
     passive terms together, friction and stiffness not negative, torques weighed by what is left of each.
     """
-    from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, VISCOUS
-
     arm, n, count = rows.base.source, rows.base.source.n, rows.base.count
-    columns = [*_joint_columns(arm, rows.filters.width), *_spring_columns(rows, described)]
-    kinds = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES[-1:]})
+    columns = [*_joint_columns(arm, _spans(rows), rows.filters.width), *_spring_columns(rows, described)]
+    kinds = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES})
     if not columns:
         return dataclasses.replace(arm, springs=described.springs)
     added = [_passive_rows(rows, columns, track) for track in rows.tracks]
@@ -131,10 +132,12 @@ def without_terms(arm: Arm) -> Arm:
 UNITS = (("friction", "viscous"), ("friction", "coulomb"), ("drive", "rotor_inertia"), ("drive", "stiffness"))
 
 
-def _joint_columns(arm: Arm, width: float) -> list[_Column]:
-    """Viscous and Coulomb friction, rotor and spring of each joint that follows several others."""
+def _joint_columns(arm: Arm, span: NDArray, width: float) -> list[_Column]:
+    """Viscous and Coulomb friction, rotor, spring and bristles of each joint that follows several others."""
     followers = [i for i, joint in enumerate(arm.joints) if joint.follows and not _turns_with_drive(arm, i)]
-    return [_joint_column(arm, i, part, name, width) for i in followers for part, name in UNITS]
+    plain = [_joint_column(arm, i, part, name, width) for i in followers for part, name in UNITS]
+    travels = [(i, share * float(span[i])) for i in followers for share in TRAVEL_SHARES if span[i] > 0]
+    return [*plain, *(_bristle_column(arm, i, travel, width) for i, travel in travels)]
 
 
 def _turns_with_drive(arm: Arm, i: int) -> bool:
@@ -153,6 +156,26 @@ def _joint_column(arm: Arm, i: int, part: str, name: str, width: float) -> _Colu
 
     unit = apply(without_terms(arm), 1.0)
     return _Column(lambda track: passive_torque(unit, track, width), apply)
+
+
+def _bristle_column(arm: Arm, i: int, travel: float, width: float) -> _Column:
+    """Coulomb friction that builds up over a travel, as cables and long rods have it."""
+
+    def apply(to: Arm, value: float) -> Arm:
+        friction, joints = to.joints[i].friction, list(to.joints)
+        more = dataclasses.replace(
+            friction, coulomb=friction.coulomb + value, bristles=(*friction.bristles, (travel, value))
+        )
+        joints[i] = dataclasses.replace(joints[i], friction=more)
+        return to.with_joints(joints)
+
+    unit = apply(without_terms(arm), 1.0)
+    return _Column(lambda track: passive_torque(unit, track, width), apply)
+
+
+def _spans(rows: Rows) -> NDArray:
+    """Ranges (N,) of the joints' positions along the tracks, and of shafts where drives are coupled [rad or m]."""
+    return np.asarray(np.ptp(np.concatenate([shaft_positions(rows.base.source, t.q) for t in rows.tracks]), axis=0))
 
 
 def _spring_columns(rows: Rows, described: Arm) -> list[_Column]:

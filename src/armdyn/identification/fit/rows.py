@@ -137,11 +137,17 @@ class Rows:
 
     def positions(self) -> NDArray:
         """Positions (N, n) of the joints at the rows [rad or m]."""
-        positions = []
+        return np.concatenate([track.q[k] for track, k in zip(self.tracks, self._samples(), strict=True)])
+
+    def times(self) -> NDArray:
+        """Times (N,) of the rows on the clocks of their logs [s]."""
+        return np.concatenate([track.t[k] for track, k in zip(self.tracks, self._samples(), strict=True)])
+
+    def _samples(self) -> Iterator[NDArray]:
+        """The samples of each track that rows are at."""
         for track in self.tracks:
             taps, step, count = grid(track, self.filters.band, self.thin)
-            positions.append(track.q[len(taps) // 2 + step * np.arange(count)])
-        return np.concatenate(positions)
+            yield len(taps) // 2 + step * np.arange(count)
 
     def with_carrier(self, carrier: Arm) -> Rows:
         """The same rows with joints loaded by the rigid torque of an arm.

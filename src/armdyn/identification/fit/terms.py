@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.shafts import at_drives, drive_torques, shaft_torques
+from armdyn.dynamics.shafts import at_drives, at_shafts, joint_torques, shaft_positions, shaft_torques
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -266,16 +266,17 @@ def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
 
 
 def presliding_torque(arm: Arm, q: NDArray, qd: NDArray, width: float = 0.0) -> NDArray:
-    """Return what bristles take from Coulomb friction along a motion (N, n): zero for drives without them."""
-    missing, q, qd = np.zeros_like(q), at_drives(arm, q), at_drives(arm, qd)
-    for j, joint in enumerate(arm.coordinate_joints):
+    """Return what bristles take from Coulomb friction along a motion (N, n): zero for joints without them."""
+    turns, speeds = shaft_positions(arm, q), at_shafts(arm, qd)
+    missing = np.zeros_like(turns)
+    for j, joint in enumerate(arm.joints):
         friction = joint.friction
         rows = list(friction.bristles)
         if friction.bristle_stiffness > 0 and friction.coulomb > 0:
             rows.append((friction.coulomb / friction.bristle_stiffness, friction.coulomb))
         if rows:
             travel, torque = np.array(rows).T
-            share = presliding_share(q[:, j : j + 1], travel[:, None])[..., 0]
-            direction = np.tanh(qd[:, j] / width) if width else np.sign(qd[:, j])
+            share = presliding_share(turns[:, j : j + 1], travel[:, None])[..., 0]
+            direction = np.tanh(speeds[:, j] / width) if width else np.sign(speeds[:, j])
             missing[:, j] = torque @ (share - direction)
-    return np.asarray(drive_torques(arm, missing))
+    return np.asarray(joint_torques(arm, missing))
