@@ -287,7 +287,7 @@ def _fill(base: BaseParameters, part: Track, low: Decimator, rate: Decimator, ro
     """Base columns of the rows (n, N, columns)."""
     Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
     Y = shaft_rows(base.source, Y)
-    for i, active in enumerate(_columns_per_joint(base)):
+    for i, active in enumerate(columns_per_joint(base)):
         rows[i][:, active] = low @ Y[:, i, active]
 
 
@@ -300,12 +300,12 @@ def _fill_filtered(base: BaseParameters, part: Track, low: Decimator, rate: Deci
         rotors = joint_columns(base.source, part.q, part.qd, part.qd, base.joint_terms)
         P, D = np.dstack([P, rotors]), np.dstack([D, np.zeros_like(rotors)])
     P, D = shaft_rows(arm, P), shaft_rows(arm, D)
-    for i, active in enumerate(_columns_per_joint(base)):
+    for i, active in enumerate(columns_per_joint(base)):
         rows[i][:, active] = rate @ P[:, i, columns[active]] - low @ D[:, i, columns[active]]
     rows[:, :, base.count + ROTOR] = (rate @ at_drives(arm, part.qd)).T
 
 
-def _columns_per_joint(base: BaseParameters) -> list[slice]:
+def columns_per_joint(base: BaseParameters) -> list[slice]:
     """The base columns that are not zero for each shaft: it does not feel the links before its joints."""
     arm = base.source
     first_links = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)

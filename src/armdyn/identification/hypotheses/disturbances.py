@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from armdyn.identification.fit.rows import decimator, grid
 from armdyn.identification.hypotheses.finding import FindingKind
 from armdyn.identification.hypotheses.regression import Model, ScreeningRegression, screened_columns
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, Hypothesis, LogVariant
 from armdyn.identification.hypotheses.sensors import runs
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
-from armdyn.identification.motion.track import BAND_HZ
 
 STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may change
 REST_SECONDS = 1.0  # s for which a position must not change by a digit to be suspected
@@ -94,23 +92,34 @@ class SharedDrive(Hypothesis):
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Every pair of neighbours that turn, either way."""
-        arm = regression.arm
+        arm, design = regression.arm, regression.design
         pairs = zip(arm.coordinate_joints, regression.measured, strict=True)
         turns = [joint.kind == "revolute" and measured for joint, measured in pairs]
         if arm.coupling is not None:
             return
         for j in (j for j in range(1, arm.n) if turns[j] and turns[j - 1]):
             for side, text in ((1.0, f"{j}+{j + 1}"), (-1.0, f"{j + 1}-{j}")):
-                coupled = arm.with_coupling(text)
-                low = (decimator(*grid(track, BAND_HZ)) for track in regression.tracks)
-                columns = (screened_columns(coupled, track, regression.reach) for track in regression.tracks)
-                terms = [(a @ x.reshape(len(x), -1)).reshape(a.count, arm.n, -1)
-                         for a, x in zip(low, columns, strict=True)]  # fmt: skip
-                other = replace(regression, arm=coupled, terms=np.concatenate(terms))
+                C, terms = np.eye(arm.n), design.terms.copy()
+                C[j, j - 1], terms[:, j] = side, shaft_terms(regression, j, side)
+                tau, rigid = design.tau.copy(), design.rigid.copy()
+                tau[:, j - 1] -= side * tau[:, j]
+                rigid[:, j - 1] -= side * rigid[:, j]
                 yield LogVariant(
-                    FindingKind.COUPLING, other.design, LogCorrection(coupling=(text,)),
-                    (j - 1, j), side, level="note", accepts=partial(_rubs, j),
+                    FindingKind.COUPLING, design._replace(rigid=rigid, terms=terms, tau=tau, mix=C),
+                    LogCorrection(coupling=(text,)), (j - 1, j), side, level="note", accepts=partial(_rubs, j),
                 )  # fmt: skip
+
+
+def shaft_terms(regression: ScreeningRegression, j: int, side: float) -> NDArray:
+    """Low-passed joint terms (N, k) of a drive that turns with joint j and, by `side`, with the one before."""
+    parts = []
+    for track in regression.tracks:
+        q, qd, qdd = (x.copy() for x in (track.q, track.qd, track.qdd))
+        for x in (q, qd, qdd):
+            x[:, j] += side * x[:, j - 1]
+        columns = screened_columns(regression.arm, track._replace(q=q, qd=qd, qdd=qdd), regression.reach)
+        parts.append(regression.low(track) @ columns[:, j])
+    return np.concatenate(parts)
 
 
 def _rubs(j: int, model: Model) -> bool:

@@ -37,7 +37,7 @@ from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.evidence import FREE, Evidence, GaussianPrior, Strengths, covariance, evidence
 from armdyn.identification.fit.passive import without_passive
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
-from armdyn.identification.fit.rows import decimator, grid, reach_of
+from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid, reach_of
 from armdyn.identification.fit.terms import COULOMB, OFFSET, ROTOR, TERMS, VISCOUS, Reach, friction_curve, term_columns
 from armdyn.identification.logs.log import interpolate
 from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
@@ -46,7 +46,7 @@ from armdyn.spatial import inertia as inertial
 
 ROUNDS = 2  # in which the noise is found
 MODEL_ERROR = 0.02  # share of a joint's torque that models of arms miss
-MAX_ROWS = 2000  # of all logs: of more, neighbours tell nothing new
+MAX_ROWS = 700  # of all logs: of more, neighbours tell nothing new
 SLOW, HELD = 0.25, 0.05  # shares of a joint's rms speed, and of the fastest joint's: slow motion, and none
 SCREENED = tuple(k for k, term in enumerate(TERMS) if k in (VISCOUS, COULOMB, OFFSET, ROTOR) or term.share == SLOW)
 
@@ -77,6 +77,7 @@ class ScreeningRegression:
     arm: Arm
     base: BaseParameters
     tracks: tuple[Track, ...]
+    thin: int  # samples of which one is kept beyond what the low-pass allows
     reach: Reach
     t: NDArray  # (N,) [s]
     segment: NDArray  # (N,) number of the track
@@ -89,13 +90,13 @@ class ScreeningRegression:
     def of(cls, arm: Arm, tracks: Iterable[Track]) -> ScreeningRegression | None:
         """Rows of tracks, or of long ones of runs that are spread over them; None where they are too few."""
         active = (track._replace(tau=without_passive(arm, track, DIRECTION_WIDTH)) for track in tracks)
-        used, base = _runs(active), base_parameters(arm)
+        (used, thin), base = _runs(active), base_parameters(arm)
         if not used:
             return None
         reach = reach_of(arm, used, ())
         parts = []
         for k, track in enumerate(used):
-            taps, step, count = grid(track, BAND_HZ)
+            taps, step, count = grid(track, BAND_HZ, thin)
             low = decimator(taps, step, count)
             terms = screened_columns(arm, track, reach)
             filtered = (low @ terms.reshape(len(terms), -1)).reshape(count, arm.n, -1)
@@ -105,7 +106,8 @@ class ScreeningRegression:
         t, segment, q, qd, qdd, tau, terms = (np.concatenate(column) for column in zip(*parts, strict=True))
         known = np.all([measured_shafts(arm, track.tau) for track in used], axis=0)
         terms = np.where(known[:, None], terms, 0.0)
-        regression = cls(arm, base, used, reach, t, segment, RowMotion(q, qd, qdd), terms, np.nan_to_num(tau), known)
+        motion = RowMotion(q, qd, qdd)
+        regression = cls(arm, base, used, thin, reach, t, segment, motion, terms, np.nan_to_num(tau), known)
         # As many independent equations as unknowns explain anything.
         enough = len(tau) * arm.n > 1.5 * regression.n_parameters
         return regression if enough and regression.design.tau[:, known].std(axis=0).all() else None
@@ -130,6 +132,10 @@ class ScreeningRegression:
     def described(self) -> Prior | None:
         """The described bodies, where they are possible."""
         return None if why_no_prior(self.arm) else Prior.of(self.arm)
+
+    def low(self, track: Track) -> Decimator:
+        """The low-pass of a track."""
+        return decimator(*grid(track, BAND_HZ, self.thin))
 
     # -- designs ---------------------------------------------------------------------------------------
 
@@ -185,7 +191,7 @@ class ScreeningRegression:
         parts = []
         for track in self.tracks:
             tau = interpolate(track.t + delay, track.t, np.nan_to_num(track.tau))
-            parts.append(decimator(*grid(track, BAND_HZ)) @ tau)
+            parts.append(self.low(track) @ tau)
         return self.with_torques(np.concatenate(parts))
 
     def without(self, j: int, torque: NDArray) -> ModelDesign:
@@ -201,6 +207,52 @@ class ScreeningRegression:
         return values, gains
 
     # -- scores ----------------------------------------------------------------------------------------
+
+    def sums(self, design: ModelDesign) -> NDArray:
+        """Sums over the rows (n, m, m) of joint terms, columns of the links and, last, the torque, by shafts."""
+        d, k, m = design, design.terms.shape[2], design.terms.shape[2] + design.rigid.shape[2]
+        same = d.rigid is self.design.rigid and d.terms is self.design.terms and d.rows is self.design.rows
+        rigid, terms, tau = (d.rigid, d.terms, d.tau) if d.rows.all() else (x[d.rows] for x in d[:3])
+        sums = np.empty((self.n, m + 1, m + 1))
+        if same:
+            sums[:, :m, :m] = self._column_sums
+            sums[:, :m, m] = (self._columns @ tau.T[:, :, None])[:, :, 0]
+        else:
+            sums[:, :m, :m] = 0.0
+            beside = np.concatenate([terms, tau[:, :, None]], axis=2)
+            for j, felt in enumerate(self._felt(d)):
+                Y, of_links = rigid[:, j, felt], slice(k + felt.start, k + felt.stop)
+                cross = Y.T @ beside[:, j]
+                sums[j, of_links, of_links], sums[j, of_links, :k], sums[j, :k, of_links] = (
+                    Y.T @ Y,
+                    cross[:, :k],
+                    cross[:, :k].T,
+                )
+                sums[j, k:m, m] = 0.0
+                sums[j, of_links, m] = cross[:, k]
+            own = terms.transpose(1, 2, 0) @ beside.transpose(1, 0, 2)
+            sums[:, :k, :k], sums[:, :k, m] = own[:, :, :k], own[:, :, k]
+        sums[:, m, :m] = sums[:, :m, m]
+        sums[:, m, m] = np.sum(tau**2, axis=0)
+        return sums
+
+    @cached_property
+    def _columns(self) -> NDArray:
+        """Columns (n, m - 1, N) of the log as it is."""
+        return np.ascontiguousarray(np.concatenate([self.design.terms, self.design.rigid], axis=2).transpose(1, 2, 0))
+
+    @cached_property
+    def _column_sums(self) -> NDArray:
+        return self._columns @ self._columns.swapaxes(1, 2)
+
+    def _felt(self, design: ModelDesign) -> list[slice]:
+        """Columns of the links that each shaft feels."""
+        count = design.rigid.shape[2]
+        return self._felt_base if count == self.base.count else [slice(0, count)] * self.n
+
+    @cached_property
+    def _felt_base(self) -> list[slice]:
+        return columns_per_joint(self.base)
 
     @cached_property
     def model(self) -> Model:
@@ -283,12 +335,10 @@ class Model:
     def _sums(self) -> Equations:
         """Sums over the rows, in the layout of the fit."""
         d, n, c = self.design, self.regression.n, self.count
-        joined = np.concatenate([d.rigid, d.terms, d.tau[:, :, None]], axis=2)
-        joined = (joined if d.rows.all() else joined[d.rows]).transpose(1, 0, 2)
-        at = np.r_[:c, c + np.array(SCREENED), c + len(TERMS)]
+        at = np.r_[c + np.array(SCREENED), :c, c + len(TERMS)]
         grams = np.zeros((n, c + len(TERMS) + 1, c + len(TERMS) + 1))
-        grams[np.ix_(np.arange(n), at, at)] = joined.transpose(0, 2, 1) @ joined
-        return Equations(grams[None], np.array([joined.shape[1]]), c, np.ones(n), n, np.zeros(1, int))
+        grams[np.ix_(np.arange(n), at, at)] = self.regression.sums(d)
+        return Equations(grams[None], np.array([np.count_nonzero(d.rows)]), c, np.ones(n), n, np.zeros(1, int))
 
     @cached_property
     def used(self) -> NDArray:
@@ -369,6 +419,11 @@ class Model:
             evidence(equations, self.used, belief, start if len(start.terms) == equations.size else None)
             for belief, start in pairs
         ]
+
+    @property
+    def weighings(self) -> list[Evidence]:
+        """The most probable parameters under each belief."""
+        return self._weighed[1]
 
     @cached_property
     def _best(self) -> tuple[float, Evidence]:
@@ -478,17 +533,18 @@ def screened_columns(arm: Arm, track: Track, reach: Reach) -> NDArray:
     return term_columns(arm, track, reach, None, DIRECTION_WIDTH, wanted)[:, SCREENED].swapaxes(1, 2)
 
 
-def _runs(tracks: Iterable[Track]) -> tuple[Track, ...]:
-    """Tracks that have rows, or of long ones runs that are spread over them."""
+def _runs(tracks: Iterable[Track]) -> tuple[tuple[Track, ...], int]:
+    """Tracks that have rows, or of long ones runs that are spread over them, and how far their rows are thinned out."""
     used = [track for track in tracks if grid(track, BAND_HZ)[2] > 0]
     share = sum(grid(track, BAND_HZ)[2] for track in used) / MAX_ROWS
-    if share <= 1:
-        return tuple(used)
+    thin = int(np.clip(np.ceil(share), 1, OVERSAMPLING))  # down to a row a period of the low-pass's corner
+    if share <= thin:
+        return tuple(track for track in used if grid(track, BAND_HZ, thin)[2] > 0), thin
     runs = []
     for track in used:
         parts = np.array_split(np.arange(len(track.t)), max(1, round(len(track.t) * track.dt / RUN_SECONDS)))
-        runs += [track.part(slice(part[0], part[0] + int(len(part) / share) + 1)) for part in parts]
-    return tuple(run for run in runs if grid(run, BAND_HZ)[2] > 0) or tuple(used[: int(MAX_ROWS)])
+        runs += [track.part(slice(part[0], part[0] + int(len(part) * thin / share) + 1)) for part in parts]
+    return tuple(run for run in runs if grid(run, BAND_HZ, thin)[2] > 0) or tuple(used[: int(MAX_ROWS)]), thin
 
 
 RUN_SECONDS = 60.0  # of long logs, of each of which the same share is looked at

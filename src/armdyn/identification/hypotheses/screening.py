@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from armdyn.identification.hypotheses.bounds import possible_ratios
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
@@ -27,6 +28,8 @@ MIN_REDUCTION = 0.2  # share by which an error must fall, too
 AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probable
 MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave: beyond, it is another arm
 REJECTED_REDUCTION = 0.25  # share of the error of all torques, from which on a fault that spoils the model is rejected
+
+N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,14 +138,14 @@ def _best(several: Iterable[Scored]) -> Scored | None:
 
 def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> tuple[Scored | None, list[Scored]]:
     """The best variant of a hypothesis, improved, if it is better than those that are tolerated; and all variants."""
-    several = [_score(regression, variant) for variant in variants]
+    several = _score_all(regression, list(variants))
     odds = np.log(max(1, sum(s.variant.alternatives for s in several)))
     tolerated = max((s.ratio for s in several if s.variant.tolerated), default=0.0)
     best = _best(several)
     if best is None or best.ratio < odds:
         return None, several
     while True:  # a further step is a further fault
-        others = [_score(regression, variant) for variant in best.variant.neighbours()]
+        others = _score_all(regression, list(best.variant.neighbours()))
         better = max(others, key=lambda s: s.ratio, default=best)
         if better.ratio < best.ratio + MIN_EVIDENCE * (len(better.variant.joints) >= len(best.variant.joints)):
             break
@@ -151,6 +154,20 @@ def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> tu
         best = max(best, _refine(regression, best.variant), key=lambda s: s.ratio)
     fault = None if best.variant.tolerated else best._replace(ratio=best.ratio - odds - max(tolerated, 0.0))
     return fault, several
+
+
+def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> list[Scored]:
+    """Each variant with its ratio: of the few that can have most evidence by a fit, of all others about what it is."""
+    most, usual = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
+    odds = np.array([variant.prior_odds - _price(regression, variant) for variant in variants])
+    likely = [k for k in np.argsort(-most - odds, kind="stable")[:N_LIKELY] if most[k] + odds[k] > 0]
+    likely += np.flatnonzero(np.isinf(most)).tolist()
+    fitted = {int(k): _score(regression, variants[k]) for k in likely}
+    highest = min((scored.ratio for scored in fitted.values()), default=np.inf)
+    return [
+        fitted.get(k) or Scored(variant, Model(regression, variant.design), min(float(usual[k] + odds[k]), highest))
+        for k, variant in enumerate(variants)
+    ]
 
 
 def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
