@@ -197,7 +197,10 @@ def identify(
         rotor_joints = own_rotors(base, rotors)
         choosing = cutoff is None and method == AUTO and form == "torque" and terms == "full"
         options = Options(_kinds(base, terms, friction, rotors, springs), rotor_joints, prior, choosing)
-        choice = choose(base, read, filters, balanced, options)
+        # What was checked has the same smoothing, unless another one is asked for.
+        same = filters.smoothing == prepared.filters.smoothing and len(prepared.checks) == len(read)
+        tracks = prepared.tracks if same else tracks_of(read, filters)
+        choice = choose(make_rows(base, tracks, filters, balanced), read, options)
         tell(0.6, "fitting physically consistent bodies")
         constrained = estimate(choice, masses, prior != 0)
         tell(0.8, "judging")

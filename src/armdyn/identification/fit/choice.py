@@ -8,7 +8,6 @@ are not made, for held-out blocks of one motion say little about another.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -29,10 +28,10 @@ from armdyn.identification.fit.evidence import (
 )
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
-from armdyn.identification.fit.rows import Rows, make_rows
+from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log, interpolate
-from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Filters, Track, tracks_of
+from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Track, by_velocity, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
@@ -158,11 +157,9 @@ def _term_name(term: Term) -> str:
     return "balancer" if term.order else words.get(term.kind, term.kind)
 
 
-def choose(
-    base: BaseParameters, logs: list[Log], filters: Filters, balanced: Iterable[int], options: Options
-) -> Choice:
-    """The model of the logs that predicts held-out blocks best."""
-    choice = _first(make_rows(base, tracks_of(logs, filters), filters, balanced), options)
+def choose(rows: Rows, logs: list[Log], options: Options) -> Choice:
+    """The model of the logs that predicts held-out blocks best, from rows of them."""
+    choice = _first(rows, options)
     if choice.can_choose:
         before = choice = _noise(choice)
         if options.choosing:
@@ -257,7 +254,12 @@ def _velocities(choice: Choice, logs: list[Log]) -> Choice:
     if all(log.qd is not None for log in logs):
         candidates.insert(0, (filters._replace(velocity=True), "measured velocities"))
     for candidate, what in candidates:
-        other = _with_rows(choice, choice.rows.with_tracks(tracks_of(logs, candidate), candidate))
+        tracks = (
+            tuple(by_velocity(track, logs[track.log], candidate) for track in choice.rows.tracks)
+            if candidate.velocity
+            else tracks_of(logs, candidate)
+        )
+        other = _with_rows(choice, choice.rows.with_tracks(tracks, candidate))
         better = _better(choice, _refit(other, choice.posterior.strengths), what)
         if better.rows is other.rows:
             return better

@@ -137,7 +137,7 @@ def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArr
 def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: Strengths | None = None) -> Evidence:
     """Strengths by MacKay's fixed point, and the fit under them."""
     count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
-    terms, at = k[count:], np.arange(count, len(k))
+    terms = k[count:]
     system = equations.total(k)
     term_precisions, centre, Q = belief.terms[terms], belief.centre[k], belief.base
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
@@ -147,17 +147,20 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
     apart = len(equations.weights) == equations.n
     pull = system.b - system.A @ centre
     for _ in range(ROUNDS):
-        M = system.A.copy()
+        live = np.flatnonzero(alpha < STRONGEST)  # terms that were shrunk to nothing stay so
+        rows, at, sizes = np.r_[:count, count + live], slice(count, None), alpha[live] * term_precisions[live]
+        M = system.A[np.ix_(rows, rows)]
         M[:count, :count] += base * Q
-        M[at, at] += alpha * term_precisions
-        away, inverse = _solve(M, pull)
+        M.flat[count * (len(M) + 1) :: len(M) + 1] += sizes
+        away, inverse = _solve(M, pull[rows])
         variances = np.diag(inverse)
-        good = np.clip(1 - alpha * term_precisions * variances[at], 0.05, 1.0)
+        good = np.clip(1 - sizes * variances[at], 0.05, 1.0)
         if not apart:
-            good, away[at] = 1.0, 1 / np.sqrt(term_precisions)
-        new = np.clip(good / np.maximum(term_precisions * away[at] ** 2, 1e-12), LARGEST, strongest)
-        change = np.abs(np.log(new / alpha)).max(initial=0.0)
-        alpha = new
+            good, away[at] = 1.0, 1 / np.sqrt(term_precisions[live])
+        new = np.clip(good / np.maximum(term_precisions[live] * away[at] ** 2, 1e-12), LARGEST, strongest[live])
+        change = np.abs(np.log(new / alpha[live])).max(initial=0.0)
+        alpha = alpha.copy()
+        alpha[live] = new
         if belief.fixed is None and count:
             trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(variances[:count] @ np.diag(Q))
             distance = max(float(away[:count] @ Q @ away[:count]), 1e-12)

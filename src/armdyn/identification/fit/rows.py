@@ -265,7 +265,7 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | No
         np.zeros((low.count, flat.shape[1])),
         flat.any(axis=0),
     )  # many are of no use: loads, unseen waves
-    filtered[:, nonzero] = low @ flat[:, nonzero]
+    filtered[:, nonzero] = low @ (flat if nonzero.all() else flat.compress(nonzero, axis=1))
     return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 
 

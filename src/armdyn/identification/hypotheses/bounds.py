@@ -9,6 +9,7 @@ eliminated joint by joint (a Schur complement of the normal equations): a varian
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +20,24 @@ N_TERMS = len(SCREENED)
 RIDGE = 1e-9  # of columns with unit length, which keeps unknown directions small
 
 
-def possible_ratios(
-    regression: ScreeningRegression, designs: Sequence[ModelDesign], gain: float
-) -> tuple[NDArray, NDArray]:
-    """Log evidence ratios (k,) that designs hardly exceed, and usual ones; infinite where samples are left out.
+class PossibleRatios(NamedTuple):
+    """Log evidence ratios of designs, each (k,): infinite where samples are left out."""
 
-    The prior of a design that gains more log-likelihood than `gain` may be any: strengths change with the fault.
-    """
-    ratios = np.full((2, len(designs)), np.inf)
+    most: NDArray  # that they hardly exceed
+    usual: NDArray
+    likelihood: NDArray  # the part of the usual one that no prior changes
+
+
+def possible_ratios(regression: ScreeningRegression, designs: Sequence[ModelDesign], gain: float) -> PossibleRatios:
+    """Ratios of designs; the prior of one that gains more log-likelihood than `gain` may be any: strengths change."""
+    ratios = np.full((3, len(designs)), np.inf)
     sizes = [d.rigid.shape[2] if d.rows.all() else 0 for d in designs]
     for size in set(sizes) - {0}:
         some = [k for k, c in enumerate(sizes) if c == size]
         ratios[:, some] = _Batch(regression, [designs[k] for k in some]).ratios(gain)
-    most, usual = ratios - regression.model.dissipation
-    return most, usual
+    most, usual, likelihood = ratios
+    brakes = regression.model.dissipation
+    return PossibleRatios(most - brakes, usual - brakes, likelihood)
 
 
 class _Batch:
@@ -46,7 +51,7 @@ class _Batch:
         self.squares = self._free_squares()
 
     def ratios(self, gain: float) -> NDArray:
-        """Log evidence ratios (2, v) over the log as it is: the most, and usual ones."""
+        """Log evidence ratios (3, v) over the log as it is, see `PossibleRatios`."""
         regression = self.regression
         mixes, before = np.abs([design.mix for design in self.designs]), regression.squares(regression.model.residual)
         parts = np.sqrt(self.squares / len(regression.tau))[:, :, None] * mixes
@@ -54,12 +59,13 @@ class _Batch:
         gains = np.log(before / np.maximum(left, MODEL_ERROR * regression.deviations) ** 2)
         counts = regression.counts(regression.model.residual)
         most = 0.5 * np.sum(np.where(gains > 0, len(regression.tau), counts) * gains, axis=1)
+        usual = 0.5 * gains @ counts
         # No prior costs less than nothing.
-        ratios = np.stack([most, 0.5 * gains @ counts]) - regression.model.prior_cost
-        possible = np.flatnonzero((ratios[0] > 0) & (ratios[1] + regression.model.prior_cost < gain))
+        ratios = np.stack([most - regression.model.prior_cost, usual - regression.model.prior_cost, usual])
+        possible = np.flatnonzero((ratios[0] > 0) & (usual < gain))
         if len(possible) and self.designs[0].rigid.shape[2] == regression.base.count:  # else its parameters are others
             old = _Batch(regression, [regression.design])._prior_costs(np.arange(1))
-            ratios[:, possible] += regression.model.prior_cost + self._prior_costs(possible) - old
+            ratios[:2, possible] += regression.model.prior_cost + self._prior_costs(possible) - old
         return ratios
 
     def _free_squares(self) -> NDArray:

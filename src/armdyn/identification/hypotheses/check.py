@@ -157,6 +157,7 @@ class PreparedLogs:
     arm: Arm
     checks: tuple[DataCheck, ...]
     tracks: tuple[Track, ...]
+    filters: Filters
 
     @classmethod
     def of(cls, arm: Arm, logs: Iterable[Log]) -> PreparedLogs:
@@ -170,7 +171,7 @@ class PreparedLogs:
         checks = (
             _check_columns(arm, log, [track for track in tracks if track.log == k]) for k, log in enumerate(several)
         )
-        return cls(arm, tuple(checks), tracks)
+        return cls(arm, tuple(checks), tracks, filters)
 
     def with_arm(self, arm: Arm) -> PreparedLogs:
         """The same logs of an arm with other drives."""

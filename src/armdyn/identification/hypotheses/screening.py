@@ -29,7 +29,7 @@ AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probabl
 MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave: beyond, it is another arm
 REJECTED_REDUCTION = 0.25  # share of the error of all torques, from which on a fault that spoils the model is rejected
 
-N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence
+N_LIKELY = 6  # variants of a hypothesis that are fitted, those that can have most evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,15 +158,16 @@ def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> tu
 
 def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> list[Scored]:
     """Each variant with its ratio: of the few that can have most evidence by a fit, of all others about what it is."""
-    most, usual = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
+    possible = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
     odds = np.array([variant.prior_odds - _price(regression, variant) for variant in variants])
-    likely = [k for k in np.argsort(-most - odds, kind="stable")[:N_LIKELY] if most[k] + odds[k] > 0]
-    likely += np.flatnonzero(np.isinf(most)).tolist()
-    fitted = {int(k): _score(regression, variants[k]) for k in likely}
+    ranked = np.argsort(-possible.most - odds, kind="stable")[:N_LIKELY]
+    likely = ranked[(possible.most + odds > 0)[ranked] | (possible.likelihood >= 0)[ranked]]
+    likely = np.union1d(likely if len(variants) > N_LIKELY else ranked, np.flatnonzero(np.isinf(possible.most)))
+    fitted = {k: _score(regression, variants[k]) for k in likely.astype(int).tolist()}
     highest = min((scored.ratio for scored in fitted.values()), default=np.inf)
     return [
-        fitted.get(k) or Scored(variant, Model(regression, variant.design), min(float(usual[k] + odds[k]), highest))
-        for k, variant in enumerate(variants)
+        fitted.get(k) or Scored(variant, Model(regression, variant.design), min(ratio, highest))
+        for k, (variant, ratio) in enumerate(zip(variants, (possible.usual + odds).tolist(), strict=True))
     ]
 
 

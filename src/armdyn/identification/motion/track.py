@@ -43,6 +43,11 @@ class Filters(NamedTuple):
         return cls(choice.band, choice.cutoff, choice.method, "torque", velocity, DIRECTION_WIDTH, choice.delay)
 
     @property
+    def smoothing(self) -> tuple[float | None, str, bool, float]:
+        """The part that tracks depend on."""
+        return self.cutoff, self.method, self.velocity, self.delay
+
+    @property
     def preprocessing(self) -> Preprocessing:
         """The part that logs are compared with, too, which travels with the arm."""
         return Preprocessing(self.band, self.cutoff or CUTOFF_HZ, self.method, self.velocity, self.delay)
@@ -111,8 +116,6 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     cutoff = min(filters.cutoff or CUTOFF_HZ, 0.4 / dt)
     motion = differentiate(q, step, method=filters.method, cutoff=cutoff)
     noise = (q - motion.q).std(axis=0)
-    if filters.velocity and log.qd is not None:
-        motion = _by_velocity(motion, _on(grid, t, log.qd[part]), step, cutoff)
     tau = _torques(log, part, grid + filters.delay)
     thin = max(1, round(GRID_SECONDS / step))
     if thin > 1:
@@ -120,13 +123,22 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
     # Copies, for slices would keep all samples alive.
     t, q, qd, qdd, tau = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
-    return Track(number, t, step * thin, q, qd, qdd, tau, warmth, noise / np.sqrt(thin))
+    along = Track(number, t, step * thin, q, qd, qdd, tau, warmth, noise / np.sqrt(thin))
+    return by_velocity(along, log, filters) if filters.velocity else along
 
 
-def _by_velocity(motion: SmoothedMotion, qd: NDArray, dt: float, cutoff: float) -> SmoothedMotion:
-    """The motion with measured velocities."""
-    smooth = lowpass(qd, dt, cutoff)
-    return motion._replace(qd=smooth, qdd=lowpass(np.gradient(smooth, dt, axis=0), dt, cutoff))
+def by_velocity(along: Track, log: Log, filters: Filters) -> Track:
+    """The motion with measured velocities, low-passed, where the log has them."""
+    if log.qd is None:
+        return along
+    step, first, last = min(log.dt, GRID_SECONDS), float(along.t[0]), float(along.t[-1])
+    thin = max(1, round(GRID_SECONDS / step))
+    part = slice(*np.searchsorted(log.t, [first - 1e-9, last + step * thin - 1e-9]).tolist())
+    grid = first + step * np.arange((len(along.t) - 1) * thin + 1)
+    cutoff = min(filters.cutoff or CUTOFF_HZ, 0.4 / log.dt)
+    qd = lowpass(_on(grid, log.t[part], log.qd[part]), step, cutoff)
+    qdd = lowpass(np.gradient(qd, step, axis=0), step, cutoff)
+    return along._replace(qd=np.array(qd[::thin]), qdd=np.array(qdd[::thin]))
 
 
 def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
