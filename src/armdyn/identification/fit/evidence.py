@@ -146,23 +146,26 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
     pull = system.b - system.A @ centre
+    own = np.diag(system.A)[count:]
     for _ in range(ROUNDS):
-        live = np.flatnonzero(alpha < STRONGEST)  # terms that were shrunk to nothing stay so
-        rows, at, sizes = np.r_[:count, count + live], slice(count, None), alpha[live] * term_precisions[live]
+        live = np.flatnonzero(alpha < STRONGEST)
+        rows, sizes = np.r_[:count, count + live], alpha * term_precisions
         M = system.A[np.ix_(rows, rows)]
         M[:count, :count] += base * Q
-        M.flat[count * (len(M) + 1) :: len(M) + 1] += sizes
+        M.flat[count * (len(M) + 1) :: len(M) + 1] += sizes[live]
         away, inverse = _solve(M, pull[rows])
-        variances = np.diag(inverse)
-        good = np.clip(1 - sizes * variances[at], 0.05, 1.0)
+        # Terms that were shrunk to nothing take nothing from one another.
+        variances, values = 1 / (own + sizes), (pull - system.A[:, rows] @ away)[count:] / (own + sizes)
+        diagonal = np.diag(inverse)
+        variances[live], values[live] = diagonal[count:], away[count:]
+        good = np.clip(1 - sizes * variances, 0.05, 1.0)
         if not apart:
-            good, away[at] = 1.0, 1 / np.sqrt(term_precisions[live])
-        new = np.clip(good / np.maximum(term_precisions[live] * away[at] ** 2, 1e-12), LARGEST, strongest[live])
-        change = np.abs(np.log(new / alpha[live])).max(initial=0.0)
-        alpha = alpha.copy()
-        alpha[live] = new
+            good, values = 1.0, 1 / np.sqrt(term_precisions)
+        new = np.clip(good / np.maximum(term_precisions * values**2, 1e-12), LARGEST, strongest)
+        change = np.abs(np.log(new / alpha)).max(initial=0.0)
+        alpha = new
         if belief.fixed is None and count:
-            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(variances[:count] @ np.diag(Q))
+            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(diagonal[:count] @ np.diag(Q))
             distance = max(float(away[:count] @ Q @ away[:count]), 1e-12)
             next_base = float(np.clip(max(count - base * trace, 0.1) / distance, WEAKEST, STRONGEST))
             change, base = max(change, abs(np.log(next_base / base))), next_base

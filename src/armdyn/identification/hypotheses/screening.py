@@ -29,7 +29,7 @@ AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probabl
 MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave: beyond, it is another arm
 REJECTED_REDUCTION = 0.25  # share of the error of all torques, from which on a fault that spoils the model is rejected
 
-N_LIKELY = 6  # variants of a hypothesis that are fitted, those that can have most evidence
+N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,8 @@ def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> l
     """Each variant with its ratio: of the few that can have most evidence by a fit, of all others about what it is."""
     possible = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
     odds = np.array([variant.prior_odds - _price(regression, variant) for variant in variants])
-    ranked = np.argsort(-possible.most - odds, kind="stable")[:N_LIKELY]
+    orders = [np.argsort(-ratios - odds, kind="stable")[:N_LIKELY] for ratios in possible]
+    ranked = np.unique(np.concatenate(orders))
     likely = ranked[(possible.most + odds > 0)[ranked] | (possible.likelihood >= 0)[ranked]]
     likely = np.union1d(likely if len(variants) > N_LIKELY else ranked, np.flatnonzero(np.isinf(possible.most)))
     fitted = {k: _score(regression, variants[k]) for k in likely.astype(int).tolist()}
