@@ -146,7 +146,7 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
     pull = system.b - system.A @ centre
-    own = np.diag(system.A)[count:]
+    squares = np.diag(system.A)[count:]
     for _ in range(ROUNDS):
         live = np.flatnonzero(alpha < STRONGEST)
         rows, sizes = np.r_[:count, count + live], alpha * term_precisions
@@ -155,7 +155,7 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
         M.flat[count * (len(M) + 1) :: len(M) + 1] += sizes[live]
         away, inverse = _solve(M, pull[rows])
         # Terms that were shrunk to nothing take nothing from one another.
-        variances, values = 1 / (own + sizes), (pull - system.A[:, rows] @ away)[count:] / (own + sizes)
+        variances, values = 1 / (squares + sizes), (pull - system.A[:, rows] @ away)[count:] / (squares + sizes)
         diagonal = np.diag(inverse)
         variances[live], values[live] = diagonal[count:], away[count:]
         good = np.clip(1 - sizes * variances, 0.05, 1.0)

@@ -220,8 +220,8 @@ class ScreeningRegression:
         else:
             sums[:, :m, :m] = 0.0
             beside = np.concatenate([terms, tau[:, :, None]], axis=2)
-            for j, felt in enumerate(self._felt(d)):
-                Y, of_links = rigid[:, j, felt], slice(k + felt.start, k + felt.stop)
+            for j, active in enumerate(self._active_columns(d)):
+                Y, of_links = rigid[:, j, active], slice(k + active.start, k + active.stop)
                 cross = Y.T @ beside[:, j]
                 sums[j, of_links, of_links], sums[j, of_links, :k], sums[j, :k, of_links] = (
                     Y.T @ Y,
@@ -230,8 +230,8 @@ class ScreeningRegression:
                 )
                 sums[j, k:m, m] = 0.0
                 sums[j, of_links, m] = cross[:, k]
-            own = terms.transpose(1, 2, 0) @ beside.transpose(1, 0, 2)
-            sums[:, :k, :k], sums[:, :k, m] = own[:, :, :k], own[:, :, k]
+            beside_terms = terms.transpose(1, 2, 0) @ beside.transpose(1, 0, 2)
+            sums[:, :k, :k], sums[:, :k, m] = beside_terms[:, :, :k], beside_terms[:, :, k]
         sums[:, m, :m] = sums[:, :m, m]
         sums[:, m, m] = np.sum(tau**2, axis=0)
         return sums
@@ -245,13 +245,13 @@ class ScreeningRegression:
     def _column_sums(self) -> NDArray:
         return self._columns @ self._columns.swapaxes(1, 2)
 
-    def _felt(self, design: ModelDesign) -> list[slice]:
+    def _active_columns(self, design: ModelDesign) -> list[slice]:
         """Columns of the links that each shaft feels."""
         count = design.rigid.shape[2]
-        return self._felt_base if count == self.base.count else [slice(0, count)] * self.n
+        return self._active_base_columns if count == self.base.count else [slice(0, count)] * self.n
 
     @cached_property
-    def _felt_base(self) -> list[slice]:
+    def _active_base_columns(self) -> list[slice]:
         return columns_per_joint(self.base)
 
     @cached_property
