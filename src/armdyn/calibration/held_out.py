@@ -130,6 +130,8 @@ def predictive_noise(unknowns: CalibrationUnknowns) -> PredictiveNoise:
 
     The noise of the fit itself is less: it weighs poses down that disagree, and those occur among new ones too.
     """
+    from scipy.special import ndtri
+
     squares: list[NDArray] = []
     with interpreting(FOLDS * len(unknowns.poses) <= INTERPRETED_POSES):
         for train, test in folds(len(unknowns.poses)):
@@ -140,7 +142,7 @@ def predictive_noise(unknowns: CalibrationUnknowns) -> PredictiveNoise:
                 J[:, 3:] /= there.turn_length
                 r[:, 3:] /= there.turn_length
             variance = np.einsum("kdp,pq,kdq->kd", J, fit.covariance, J)
-            squares.append(np.reshape((r / Z95) ** 2 - variance, (-1, 3)))
+            squares.append(np.reshape((r / ndtri(0.975)) ** 2 - variance, (-1, 3)))
     return PredictiveNoise(*_deviations(np.concatenate(squares), not unknowns.poses.n_markers))
 
 
@@ -154,6 +156,3 @@ def _deviations(squares: NDArray, frames: bool) -> tuple[float, float]:
         return float(np.sqrt(max(np.quantile(x, share), QUIET_M**2)))
 
     return (deviation(squares[::2]), deviation(squares[1::2])) if frames else (deviation(squares), np.nan)
-
-
-Z95 = 1.959964  # deviations of a normal distribution within which 95 % lie

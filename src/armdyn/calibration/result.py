@@ -29,6 +29,7 @@ from armdyn.calibration.held_out import (
 )
 from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
 from armdyn.calibration.poses import STILL, Poses
+from armdyn.calibration.start import FLAT_SHARE
 from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, zero_columns
 from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
 from armdyn.errors import ArmdynError
@@ -187,7 +188,7 @@ class Calibration(Reported, Frozen):
             notes.append("harmonics and play are part of predictions and commands, not of written files")
         if self.poses.n_markers > 1:
             s = np.linalg.svd(self.markers - self.markers.mean(0), compute_uv=False)
-            if s[1] < COLLINEAR_SHARE * s[0]:
+            if s[1] < FLAT_SHARE * s[0]:
                 notes.append("the markers lie on one line: turns about it are not seen; mount one beside the line")
         return tuple(notes)
 
@@ -349,4 +350,3 @@ class Calibration(Reported, Frozen):
 
 
 LARGE_LENGTHS = 1.5e-3  # m: deviation of frames; industrial arms have a fifth of it
-COLLINEAR_SHARE = 0.02  # width over length of the markers' arrangement

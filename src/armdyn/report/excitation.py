@@ -13,6 +13,7 @@ from armdyn.errors import MissingInertiaError
 from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.report.units import joint_units, shared_unit
+from armdyn.trajectory.excitation.confinement import advice_on
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
 from armdyn.trajectory.excitation.guarantees import SURROUNDINGS, Guarantee, name_pairs
 from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
@@ -30,6 +31,14 @@ SHARES = (
 REMEDIES = {  # by kind of guarantee that falls short
     "floor": "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none",
     "obstacle": "Move the obstacle, or correct the shapes of the links",
+}
+# Names of options in advice, in the place of Python's parameters.
+OPTIONS = {
+    "torque": "--max-torque",
+    "tip": "--table",
+    "radius": "--radius",
+    "self": "--no-self-collision",
+    "floor": "--floor and --no-floor",
 }
 MOST_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000
@@ -63,6 +72,15 @@ def page(excitation: Excitation) -> str:
     ]
     source = excitation.base.source.source
     return document(f"armdyn: {title}", *parts, files=[source.path if source else None])
+
+
+def advice(excitation: Excitation) -> str:
+    """Say on the command line's terms what may determine the parameters better; empty where they are."""
+    if excitation.is_good:
+        return ""
+    if excitation.confined:
+        return advice_on(excitation.confined, OPTIONS)
+    return "search longer (--time-budget), or allow a longer --duration or wider limits"
 
 
 def _sample(excitation: Excitation) -> tuple[NDArray, JointMotion]:
@@ -192,7 +210,7 @@ def summary(excitation: Excitation) -> str:
     return (
         f"Condition number {excitation.condition:.1f} in SI units, {excitation.condition_unit:.1f} with unit columns "
         f"(up to {GOOD_CONDITION:g} is good): {excitation.trajectory.duration:g} s of motion excite {parameters}{weak}."
-        f"{excitation.advice and f' To excite them better: {excitation.advice}.'}"
+        f"{(better := advice(excitation)) and f' To excite them better: {better}.'}"
     )
 
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
-from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.motion_limits import ROUND_OFF, MotionLimits
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 # Samples of a motion's path, and what two of them may be apart that still are one place (part of the path's length).
@@ -30,8 +30,6 @@ PATH_SAMPLES, SAME_PLACE_RATIO = 400, 1e-9
 FRICTION_WIDTH, BESIDE_REVERSAL_STEPS = 1e-6, 1e-3
 # Rounds of linearisation, change of x (part of its largest) at which they agree, and the step of differences.
 MOST_ROUNDS, CONVERGED_CHANGE, DIFFERENCE_STEP = 30, 1e-4, 1e-6
-# Feasible vertices may be outside of limits by this part.
-ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import pytest
 import armdyn
 from armdyn import Arm, Inertia, Joint, Limits, Link
 from armdyn.errors import LimitError
+from armdyn.report.excitation import OPTIONS
 from armdyn.spatial.transform import transform
 from armdyn.trajectory.excitation.confinement import confinements, too_weak
 from armdyn.trajectory.excitation.options import ProtectionOptions
@@ -57,8 +58,9 @@ def test_guessed_shapes_are_named_with_the_pair_and_the_option():
     assert "would collide" in str(one)
     assert "base and carriage" in str(one)
     assert "capsules from the arm's frames" in str(one)
-    assert "--radius" in one.remedy
-    assert "--no-self-collision" in one.remedy
+    assert (one.kind, one.guessed) == ("self", True)
+    assert one.remedy() == "If these are too thick, give radius, or self_collision=False"
+    assert one.remedy(OPTIONS) == "If these are too thick, give --radius, or --no-self-collision"
 
 
 def test_a_joint_that_could_go_on_is_not_confined():
@@ -66,7 +68,8 @@ def test_a_joint_that_could_go_on_is_not_confined():
     assert "lift" not in [one.joint for one in found_of(palletiser(), self_collision=False, floor=False)]
     (floor,) = (one for one in found_of(palletiser(), self_collision=False) if one.joint == "lift")
     assert "carriage and the floor would collide" in floor.cause
-    assert "--no-floor" in floor.remedy
+    assert floor.kind == "floor"
+    assert "--no-floor" in floor.remedy(OPTIONS)
     # A joint without end has no range of which a part could be used.
     assert "twist" not in [one.joint for one in found_of(palletiser())]
 
@@ -104,7 +107,8 @@ def test_words_for_floors_walls_and_ceilings(down, words):
     arm = palletiser().with_gravity(down)
     protection = protect(replace(arm, mounting_plane=(0, 0, 1, 0)), ProtectionOptions.of(margin=0.05, radius=0.01))
     said = protection.lowest(FourierSeries(np.zeros((4, 3)), 0.1, 10.0))
-    assert re.fullmatch(words.replace("point ", r"point \d+ mm "), said)
+    assert said.height < 0
+    assert re.fullmatch(words.replace("point ", r"point \d+ mm "), str(said))
 
 
 def test_positions_without_limits_are_not_said_to_be_within_them():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +15,21 @@ from armdyn.trajectory.excitation.protection import Protection
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
-LITTLE_USED_RATIO = 0.5  # part of a joint's range below which a motion is asked why
-BLOCKED_RATIO = 0.5  # part of the rest in which something must be in the way to be the cause
+MOST = (
+    0.5  # a motion that leaves so much of a joint's range is asked why; what is in the way in most of it is the cause
+)
 POSES, PLACES = 40, 15  # of the motion, and of the joint in the rest of its range, that are tried
 POSES_HELD = 500  # random ones in which gravity is weighed
+
+
+# Names of the parameters of `excite` that remedies speak of; the command line has others for them.
+TERMS = {
+    "torque": "max_torque",
+    "tip": "tip_box",
+    "radius": "radius",
+    "self": "self_collision=False",
+    "floor": "floor and floor_check",
+}
 
 
 class Confinement(NamedTuple):
@@ -27,10 +38,29 @@ class Confinement(NamedTuple):
     joint: str
     share: float  # of its range that the motion uses
     cause: str
-    remedy: str
+    kind: str  # of the guarantee that would be broken: "torque", "tip", "floor", "self" or "obstacle"
+    guessed: bool = False  # whether the shapes in the way are
 
     def __str__(self) -> str:
         return f"{self.joint} can use only {self.share:.0%} of its range: beyond, {self.cause}"
+
+    def remedy(self, terms: Mapping[str, str] = TERMS) -> str:
+        """Say what may help, with the names of parameters or options."""
+        if self.kind == "torque":
+            return f"Allow more torque ({terms['torque']}) where the drive can give it"
+        if self.kind == "tip":
+            return f"Allow the tip more room ({terms['tip']})"
+        thick = f"If these are too thick, give {terms['radius']}"
+        thin = thick if self.guessed else "If that is wrong, correct its shapes"
+        ways = {"self": f", or {terms['self']}", "floor": f"; or see {terms['floor']}"}
+        return thin + ways.get(self.kind, ", or move what is in the way")
+
+
+def advice_on(confined: Iterable[Confinement], terms: Mapping[str, str] = TERMS) -> str:
+    """Say which joints are confined and what may help, each remedy once."""
+    several = tuple(confined)
+    remedies = dict.fromkeys(one.remedy(terms) for one in several)
+    return f"{'; '.join(map(str, several))}. {'; '.join(remedies)}"
 
 
 def confinements(motion: Trajectory, limits: MotionLimits, protection: Protection) -> tuple[Confinement, ...]:
@@ -39,10 +69,10 @@ def confinements(motion: Trajectory, limits: MotionLimits, protection: Protectio
     low, high = q.min(0), q.max(0)
     share = (high - low) / (limits.upper - limits.lower)
     confined = []
-    for i in np.flatnonzero((share < LITTLE_USED_RATIO) & np.isfinite(limits.half_range)):
+    for i in np.flatnonzero((share < MOST) & np.isfinite(limits.half_range)):
         beyond = _beyond(q, int(i), (limits.lower[i], low[i], high[i], limits.upper[i]))
-        blocked = [pair for each in protection.constraints for pair in _obstructions(each, beyond, protection)]
-        if blocked and (worst := max(blocked, key=lambda pair: pair[0]))[0] >= BLOCKED_RATIO:
+        blocked = [one for each in protection.constraints for one in _obstructions(each, beyond, protection)]
+        if blocked and (worst := max(blocked, key=lambda one: one[0]))[0] >= MOST:
             confined.append(Confinement(limits.joint_names[i], float(share[i]), *worst[1:]))
     return tuple(confined)
 
@@ -57,35 +87,30 @@ def _beyond(q: NDArray, i: int, ends: tuple[float, ...]) -> NDArray:
     return poses
 
 
-def _obstructions(constraint: MotionConstraint, q: NDArray, protection: Protection) -> Iterator[tuple[float, str, str]]:
-    """Part of the poses in which something is in the way, what it is, and what may help."""
+def _obstructions(
+    constraint: MotionConstraint, q: NDArray, protection: Protection
+) -> Iterator[tuple[float, str, str, bool]]:
+    """Part of the poses in which something is in the way, what it is, its kind, and whether its shape is guessed."""
     rest = np.zeros_like(q)
     broken = constraint.slack((q, rest, rest)) < 0
     if isinstance(constraint, TorqueLimits):
         n = broken.shape[1] // 2
         for k, name in enumerate(constraint.arm.coordinate_names):
-            yield (
-                float((broken[:, k] | broken[:, n + k]).mean()),
-                f"gravity alone needs more than the torque limit of {name} ({constraint.limit[k]:.3g})",
-                "Allow more torque (--max-torque) where the drive can give it",
-            )
+            cause = f"gravity alone needs more than the torque limit of {name} ({constraint.limit[k]:.3g})"
+            yield float((broken[:, k] | broken[:, n + k]).mean()), cause, "torque", False
     elif isinstance(constraint, TipBox):
-        yield float(broken.any(1).mean()), "the tip would leave its room", "Allow it more room (--table)"
+        yield float(broken.any(1).mean()), "the tip would leave its room", "tip", False
     elif isinstance(constraint, Clearance):
         for columns in constraint.named_columns.values():
-            yield float(broken[:, columns].any(1).mean()), *_collision(constraint, columns[0], protection)
-
-
-def _collision(clearance: Clearance, column: int, protection: Protection) -> tuple[str, str]:
-    """Return the bodies that would touch, by which shapes, and what helps."""
-    name, guessed = clearance.label(column), clearance.guessed(column)
-    shapes = f" (capsules from {clearance.bodies.origin})" if guessed else ""
-    thinner = "If these are too thick, give --radius" if guessed else "If that is wrong, correct its shapes"
-    if column < len(clearance.columns.one):
-        return f"{name} would collide{shapes}", f"{thinner}, or --no-self-collision"
-    if clearance.obstacle(column) is protection.plane:
-        return f"{name} would collide{shapes}", f"{thinner}; or see --floor and --no-floor"
-    return f"{name} would collide{shapes}", f"{thinner}, or move what is in the way"
+            first, guessed = columns[0], constraint.guessed(columns[0])
+            shapes = f" (capsules from {constraint.bodies.origin})" if guessed else ""
+            kind = "obstacle"
+            if first < len(constraint.columns.one):
+                kind = "self"
+            elif constraint.obstacle(first) is protection.plane:
+                kind = "floor"
+            cause = f"{constraint.label(first)} would collide{shapes}"
+            yield float(broken[:, columns].any(1).mean()), cause, kind, guessed
 
 
 def too_weak(limits: MotionLimits, constraints: Iterable[MotionConstraint]) -> str:

@@ -17,7 +17,7 @@ from armdyn.model.arm import Arm
 from armdyn.names import HintedAttributes, renamed_keywords
 from armdyn.presentation import Reported
 from armdyn.trajectory.excitation.approach import check_home
-from armdyn.trajectory.excitation.confinement import Confinement, confinements, too_weak
+from armdyn.trajectory.excitation.confinement import Confinement, advice_on, confinements, too_weak
 from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
 from armdyn.trajectory.excitation.information import condition_numbers, least_seen
 from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, multi_start
@@ -92,7 +92,7 @@ class Excitation(Reported, HintedAttributes):
     @cached_property
     def lowest(self) -> str:
         """Lowest height that links come to, in words."""
-        return self.protection.lowest(self.trajectory)
+        return str(self.protection.lowest(self.trajectory))
 
     @cached_property
     def confined(self) -> tuple[Confinement, ...]:
@@ -105,9 +105,8 @@ class Excitation(Reported, HintedAttributes):
         if self.is_good:
             return ""
         if not self.confined:
-            return "search longer (--time-budget), or allow a longer --duration or wider limits"
-        remedies = dict.fromkeys(one.remedy for one in self.confined)
-        return f"{'; '.join(map(str, self.confined))}. {'; '.join(remedies)}"
+            return "search longer, or allow a longer duration or wider limits"
+        return advice_on(self.confined)
 
     @property
     def guarantee_summary(self) -> tuple[str, str]:

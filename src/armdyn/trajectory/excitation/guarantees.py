@@ -114,6 +114,26 @@ class Guarantee:
         return _statement(self) if self.holds else f"not kept: {_statement(self)}"
 
 
+# Words for the point nearest to a plane, for the arm's side of it and for the other one.
+PLANE_WORDS = {"floor": ("lowest", "above", "below"), "ceiling": ("closest", "below", "beyond")}
+OTHER_WORDS = ("closest", "from", "beyond")
+
+
+class LowestPoint(NamedTuple):
+    """Height of the lowest point of a motion above the mounting plane, or above the origin of the base axes."""
+
+    height: float  # [m]; of a wall or a ceiling the distance
+    plane: str = ""  # its name: "floor", "wall", "ceiling"
+
+    def __str__(self) -> str:
+        if not self.plane:
+            side = "above" if self.height >= 0 else "below"
+            return f"lowest point {abs(self.height):.2f} m {side} the origin of the base axes"
+        point, near, beyond = PLANE_WORDS.get(self.plane, OTHER_WORDS)
+        side = near if self.height >= 0 else beyond
+        return f"{point} point {abs(MM * self.height):.0f} mm {side} the {self.plane}"
+
+
 def _statement(one: Guarantee) -> str:
     """Return the statement of a guarantee about everything that was checked."""
     if one.kind in JOINT_KINDS:

@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-TICK_S = 0.1  # between looks at the clock [s]
+TICK_S = 0.1  # between looks at the clock, and patience with a search after Ctrl-C [s]
 NOTE_INTERVAL_S = 0.5  # between looks at a search under way, which cost as much as a step or two [s]
-PATIENCE_S = 0.1  # with a search after Ctrl-C [s]
 
 
 class SearchCandidate(NamedTuple):
@@ -133,7 +132,7 @@ def multi_start(
     finally:
         race.over.set()
         # Who has pressed Ctrl-C does not wait for the last check of a motion that is not the best.
-        patience = PATIENCE_S if interrupted and race.best is not None else None
+        patience = TICK_S if interrupted and race.best is not None else None
         for thread in threads:
             thread.join(patience)
     if race.error:

@@ -24,6 +24,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
+from armdyn.trajectory.excitation.interior_point import LEAST_DECREASE_RATIO
 from armdyn.trajectory.excitation.motion_constraints import motion_barrier
 from armdyn.trajectory.excitation.regressor import excitation_gradient, excitation_regressor, labels_of
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -34,7 +35,6 @@ from armdyn.trajectory.protocol import JointMotion
 STAGES = ((4.0, 0.3), (8.0, 0.1), (16.0, 0.03), (32.0, 0.01))
 STEP_GROWTH = 2.0  # of the step after a success
 STEP_REDUCTION = 0.5
-LEAST_DECREASE_RATIO = 1e-4  # part of the predicted decrease that a step must bring
 LEAST_STEP = 1e-6  # largest change of an acceleration that is still worth a step [rad/s² or m/s²]
 
 

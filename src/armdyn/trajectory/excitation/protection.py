@@ -21,21 +21,17 @@ from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.guarantees import (
     EXCLUDED,
     JOINT_KINDS,
-    MM,
     OVERLAP,
     SWITCHED_OFF,
     UNKNOWN,
     Guarantee,
     LeftOut,
+    LowestPoint,
 )
 from armdyn.trajectory.excitation.motion_constraints import FollowerLimits, MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.excitation.options import ProtectionOptions, TorqueCheck
 from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
 from armdyn.trajectory.protocol import Trajectory
-
-# Words for the point nearest to a plane, for the arm's side of it and for the other one.
-PLANE_WORDS = {"floor": ("lowest", "above", "below"), "ceiling": ("closest", "below", "beyond")}
-OTHER_WORDS = ("closest", "from", "beyond")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +88,14 @@ class Protection:
             return Clearance(bodies, (), self.clearance.apart)
         return Clearance(bodies, tuple(one for one in obstacles if (one is self.plane) == (kind == "floor")), False)
 
-    def lowest(self, motion: Trajectory) -> str:
-        """Return how low links 2 to n come, or how near to a wall or a ceiling, in words."""
+    def lowest(self, motion: Trajectory) -> LowestPoint:
+        """Compute how low links 2 to n come, or how near to a wall or a ceiling."""
         plane = self.plane
         if plane is not None:
-            height = MM * (self.clearance.lowest(motion, plane.normal) - plane.offset)
-            point, near, beyond = PLANE_WORDS.get(plane.name, OTHER_WORDS)
-            return f"{point} point {abs(height):.0f} mm {near if height >= 0 else beyond} the {plane.name}"
+            return LowestPoint(self.clearance.lowest(motion, plane.normal) - plane.offset, plane.name)
         g = np.linalg.norm(self.clearance.arm.gravity)
         up = -self.clearance.arm.gravity / g if g else np.array([0.0, 0.0, 1.0])
-        height = self.clearance.lowest(motion, up)
-        return f"lowest point {abs(height):.2f} m {'above' if height >= 0 else 'below'} the origin of the base axes"
+        return LowestPoint(self.clearance.lowest(motion, up))
 
 
 def limit_guarantees(motion: Trajectory, limits: MotionLimits) -> Iterator[Guarantee]:

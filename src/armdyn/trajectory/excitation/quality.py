@@ -12,8 +12,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.regressor import excitation_regressor, labels_of
 from armdyn.trajectory.protocol import JointMotion, Trajectory
-
-RATE_HZ = 1000.0  # samples per second of the experiment
+from armdyn.trajectory.save import RATE_HZ
 
 
 class Quality(NamedTuple):

@@ -9,15 +9,12 @@ from pathlib import Path
 
 from armdyn.files import read_text, require_folder, write_whole
 from armdyn.trajectory.experiment.plan import Experiment
-from armdyn.trajectory.save import save_trajectory
+from armdyn.trajectory.save import ROS_RATE_HZ, save_trajectory
 
-POINTS_PER_SECOND = 50.0  # points per second: controllers interpolate between them
 HERE = Path(__file__).parent
 
 
-def write_ros_folder(
-    experiment: Experiment, folder: str | os.PathLike[str], rate: float = POINTS_PER_SECOND
-) -> list[Path]:
+def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rate: float = ROS_RATE_HZ) -> list[Path]:
     """Write CSV files of all parts, the joined motions as YAML, `send_motion.py` and `record_motion.py`.
 
     Parameters

@@ -254,6 +254,7 @@ def summary(excitation: Excitation) -> dict[str, Any]:
 
 
 def _show(excitation: Excitation, written: list[Path]) -> None:
+    from armdyn.report.excitation import advice
     from armdyn.trajectory.excitation.excite import GOOD_CONDITION
 
     n, count = excitation.base.source.n, excitation.base.count
@@ -273,7 +274,7 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
         start = ", ".join(f"{x:.3g}" for x in excitation.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
     if not excitation.is_good:
-        print(f"Some parameters are shown weakly: {excitation.advice}")
+        print(f"Some parameters are shown weakly: {advice(excitation)}")
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 
