@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
 
@@ -48,6 +49,28 @@ html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["tables.css"]
 
+UNLINKED = (
+    "options",
+    "command-line",
+    "notebook",
+    "names",
+)  # where words in code are options, commands or other libraries
+# The guides of each page of the API reference.
+GUIDES = {
+    "model": "formats mechanisms conventions",
+    "kinematics": "kinematics",
+    "dynamics": "dynamics regressors linearization constraints",
+    "trajectory": "trajectories",
+    "identification": "identify-your-robot identification estimators",
+    "calibration": "calibrate-your-robot",
+    "servo": "servo-arms",
+    "control": "control controller-c real-time",
+    "simulation": "simulation control-compared",
+    "report": "start",
+    "study": "studies",
+    "trace": "traced-functions c-code jax",
+    "errors": "troubleshooting",
+}
 LONGEST_SIGNATURE, SHORT_SIGNATURE_WORDS = 110, 3
 FOLDERS = {
     "model": "Arms",
@@ -77,15 +100,18 @@ def write_reference(app: object) -> None:
     here = Path(__file__).parent / "api"
     here.mkdir(exist_ok=True)
     for folder, members in names.items():
-        _write(here / f"{folder}.rst", _page(FOLDERS.get(folder, folder.capitalize()), sorted(members)))
+        title, guides = FOLDERS.get(folder, folder.capitalize()), GUIDES.get(folder, "").split()
+        _write(here / f"{folder}.rst", _page(title, sorted(members), guides))
     _write(here / "arms.rst", _page("Library of arms", [f"arms.{name}" for name in armdyn.arms.__all__]))
     names["arms"] = []
     pages = "\n".join(f"   {folder}" for folder in sorted(names, key=[*FOLDERS, *names].index))
     _write(here / "index.rst", f"API reference\n=============\n\n.. toctree::\n   :maxdepth: 2\n\n{pages}\n")
 
 
-def _page(title: str, members: list[str]) -> str:
-    lines = [title, "=" * len(title), "", ".. list-table::", "   :widths: 1 3", ""]
+def _page(title: str, members: list[str], guides: Sequence[str] = ()) -> str:
+    lines = [title, "=" * len(title), ""]
+    lines += [f"Guides: {', '.join(f':doc:`/{guide}`' for guide in guides)}.", ""] if guides else []
+    lines += [".. list-table::", "   :widths: 1 3", ""]
     for name in members:
         lines += [f"   * - :py:obj:`armdyn.{name}`", f"     - {_summary(attrgetter(name)(armdyn))}"]
     lines += [""]
@@ -136,14 +162,37 @@ def _write(path: Path, text: str) -> None:
 
 
 def link_names(app: object, page: str, source: list[str]) -> None:
-    """On the index, names lead to the API reference; in the repository, where there is none, they stay plain."""
+    """Names lead to the API reference, on guides the first of each; in the repository they stay plain."""
+    if page in UNLINKED or page.startswith(("api/", "development/")):
+        return
     if page != "index":
+        source[0] = _link_first(source[0])
         return
     before, title, table = source[0].partition("## Names to begin with")
     table = table.replace("the API reference", "the [API reference](api/index.rst)", 1)
     table = re.sub(r"^\| `armdyn\.(\w+)` ", r"| [`armdyn.\1`](api/\1.rst) ", table, flags=re.MULTILINE)
     known = {name for name in re.findall(r"`(\w+)`", table) if name in armdyn.__all__}
     source[0] = before + title + re.sub(r"`(\w+)`", lambda m: _linked(m[1]) if m[1] in known else m[0], table)
+
+
+def _link_first(text: str) -> str:
+    """A page whose public names in inline code are links where they first stand, outside of code and other links."""
+    known = set(armdyn.__all__) | set(aliases(armdyn))
+    blocks = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+
+    def link(match: re.Match[str]) -> str:
+        if match[1] not in known:
+            return match[0]
+        known.discard(match[1])
+        return _linked(match[1])
+
+    prose = re.compile(r"(?<![`\[\w}])`(\w+)`(?![`\w])(?!\]\()")
+    return "".join(
+        block
+        if block.startswith("```")
+        else "\n".join(line if line.startswith(("#", "    ")) else prose.sub(link, line) for line in block.split("\n"))
+        for block in blocks
+    )
 
 
 def _linked(name: str) -> str:
