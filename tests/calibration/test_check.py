@@ -10,6 +10,7 @@ import pytest
 from tests.calibration.conftest import make_truth, measure, random_positions
 
 import armdyn
+from armdyn.calibration.check import PoseMistake, name_mistakes
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.sisters import ur_arm
 from armdyn.model.arm import Arm
@@ -100,6 +101,11 @@ def test_poses_of_a_sister_arm_are_named() -> None:
     (mistake,) = armdyn.check_poses(armdyn.arms.ur5(), poses).mistakes
     assert mistake.kind == "arm"
     assert mistake.arm == "ur10"
+
+
+def test_the_remedy_follows_the_mistake() -> None:
+    assert name_mistakes((PoseMistake("arm", arm="ur10e"),)).endswith("'ur10e' fits; use its description")
+    assert name_mistakes((PoseMistake("degrees"),)).endswith("in degrees; correct the file, or give its units")
 
 
 def test_calibrate_names_the_mistake(arm: Arm, poses: Poses) -> None:

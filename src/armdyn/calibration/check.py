@@ -122,12 +122,19 @@ def explain_misfit(arm: Arm, poses: Poses, start: Start) -> str:
     """Say that poses do not fit the arm, and why where a mistake explains it."""
     size = f"{1e3 * start.rms:.3g} mm of {1e3 * spread(poses):.3g} mm"
     if mistakes := check_poses(arm, poses).mistakes:
-        remedy = "use its description" if mistakes[0].arm else "correct the file"
-        return f"{poses.name}: base and tool leave {size}, for {'; '.join(m.text for m in mistakes)}; {remedy}"
+        return f"{poses.name}: base and tool leave {size}, for {name_mistakes(mistakes)}"
     return (
         f"{poses.name}: the poses do not fit arm '{arm.name}': base and tool leave {size}; use the description of the "
         "arm that was measured, and check units and columns"
     )
+
+
+def name_mistakes(mistakes: tuple[PoseMistake, ...]) -> str:
+    """Say what is wrong and what to do about it."""
+    remedy = (
+        "use its description" if any(mistake.arm for mistake in mistakes) else "correct the file, or give its units"
+    )
+    return f"{'; '.join(mistake.text for mistake in mistakes)}; {remedy}"
 
 
 def _sample(poses: Poses) -> Poses:

@@ -15,9 +15,8 @@ from armdyn.trajectory.excitation.protection import Protection
 from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
-MOST = (
-    0.5  # a motion that leaves so much of a joint's range is asked why; what is in the way in most of it is the cause
-)
+# A motion that leaves so much of a joint's range unused is asked why; what is in the way in as much of it is the cause.
+MOST = 0.5
 POSES, PLACES = 40, 15  # of the motion, and of the joint in the rest of its range, that are tried
 POSES_HELD = 500  # random ones in which gravity is weighed
 

@@ -62,7 +62,7 @@ def calibrate(
 ) -> None:
     """Find base, tool, joint frames, zeros and the deflection under gravity from measured poses."""
     from armdyn.calibration.calibrate import calibrate as fit_poses
-    from armdyn.calibration.check import check_poses
+    from armdyn.calibration.check import check_poses, name_mistakes
     from armdyn.calibration.read_poses import read_poses
     from armdyn.errors import DataError, check_choice
 
@@ -76,7 +76,7 @@ def calibrate(
         tell(0.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
         if mistakes := check_poses(described, measured).mistakes:
-            raise DataError(f"{poses.name}: {'; '.join(m.text for m in mistakes)}; correct the file, or give its units")
+            raise DataError(f"{poses.name}: {name_mistakes(mistakes)}")
         tell(0.1, "fitting")
         gravity: Any = False if no_gravity else "masses" if masses else True
         options: dict[str, Any] = {"gravity": gravity, "harmonics": harmonics, "approach": approach}
