@@ -108,3 +108,9 @@ def test_a_path_in_the_place_of_the_arm():
             function("a.urdf", "log.csv")  # type: ignore[operator]
     with pytest.raises(ArmdynError, match=r"expected an Arm, got 3$"):
         armdyn.read_log("log.csv", 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("logs", [None, 3, 1.5])
+def test_what_is_no_log_is_named(logs):
+    with pytest.raises(ArmdynError, match=f"expected a log, a path, or several of them, got {logs}"):
+        armdyn.identify(armdyn.arms.planar2(), logs)

@@ -74,7 +74,7 @@ def test_unknown_results(tmp_path):
 
 
 def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
-    unknown = dataclasses.replace(fit, source=fit.source.with_theta(np.full(20, np.nan)), described=None)
+    unknown = fit.with_fields(source=fit.source.with_theta(np.full(20, np.nan)), described=None)
     text = armdyn.report(unknown, tmp_path / "a.html").read_text()
     assert 'original model"' not in text
     assert "nan" not in re.sub(r"<(svg|script).*?</\1>", "", text, flags=re.DOTALL).lower()
@@ -135,7 +135,7 @@ def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
 def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
     assert "keep the description" not in next_step(fit)
     as_good, better = (
-        dataclasses.replace(fit, described=fit.training._replace(rel_error=error))
+        fit.with_fields(described=fit.training._replace(rel_error=error))
         for error in (fit.rel_error, fit.rel_error / 2)
     )
     assert "keep the description" not in next_step(as_good)
@@ -144,10 +144,10 @@ def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
 
 def test_the_first_line_says_for_which_joints_the_model_is_good(fit, tmp_path):
     good, care = JointVerdict(Level.GOOD, ""), JointVerdict(Level.CARE, "31% is unexplained")
-    mixed = dataclasses.replace(fit, verdict=Verdict(Level.GOOD, (good, care), ()))
+    mixed = fit.with_fields(verdict=Verdict(Level.GOOD, (good, care), ()))
     text = armdyn.report(mixed, tmp_path / "a.html").read_text()
     assert "Good for joint 1; 2 usable with care: about " in text
-    whole = dataclasses.replace(fit, verdict=Verdict(Level.GOOD, (good, good), ()))
+    whole = fit.with_fields(verdict=Verdict(Level.GOOD, (good, good), ()))
     assert ">Good: about " in armdyn.report(whole, tmp_path / "b.html").read_text()
 
 
@@ -155,14 +155,14 @@ class TestAdvice:
     def test_weak_and_undetermined_parameters_name_their_joints(self, fit):
         weak = np.where(np.array(fit.base.labels) == "Fv1", 2.0, 0.1) * np.abs(fit.base.theta)
         base = dataclasses.replace(fit.base, std=weak)
-        poor = dataclasses.replace(fit, undetermined=("Izz2", "F02"), base=base)
+        poor = fit.with_fields(undetermined=("Izz2", "F02"), base=base)
         first, second, *_ = advice(poor)
         assert first == "Move joint 2: the logs say nothing about Izz2, F02."
         assert "motion of joint 1 together" in second
 
     def test_timid_joints(self, fit):
         slow = [dataclasses.replace(j, limits=armdyn.Limits(velocity=10.0)) for j in fit.source.joints]
-        held_back = dataclasses.replace(fit, source=fit.source.with_joints(slow))
+        held_back = fit.with_fields(source=fit.source.with_joints(slow))
         assert any("little of their speed limits: 1 (20%), 2 (30%)" in line for line in advice(held_back))
         assert not any("speed limits" in line for line in advice(fit))
 
@@ -180,7 +180,7 @@ class TestAdvice:
         np.savez("my robot/run.npz", t=log.t, q=log.q, tau=log.tau)
         described = armdyn.load("my robot/arm.toml")
         check = fit.checks[0]._replace(log=armdyn.read_log("my robot/run.npz", described))
-        line = next_command(dataclasses.replace(fit, source=described, checks=(check,)))
+        line = next_command(fit.with_fields(source=described, checks=(check,)))
         assert line == ("armdyn excite 'my robot/arm.toml' --duration 20 --given 'my robot/run.npz' --out next.csv")
         result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--time-budget", "3"])
         assert result.exit_code == 0, result.output
@@ -188,7 +188,7 @@ class TestAdvice:
 
     def test_logs_that_are_no_files_are_not_named(self, fit):
         made = fit.checks[0]._replace(log=dataclasses.replace(fit.checks[0].log, path=None))
-        line = next_command(dataclasses.replace(fit, checks=(made,)))
+        line = next_command(fit.with_fields(checks=(made,)))
         assert re.sub("--max-velocity [0-9.,]+ ", "", line) == (
             f"armdyn excite {shlex.quote(fit.source.name)} --duration 20 --out next.csv"
         )
@@ -205,14 +205,14 @@ class TestAdvice:
         rods.with_theta(rods.theta + thick).save("arm.xml")
         described = armdyn.load("arm.xml")
         assert not np.isfinite([joint.limits.velocity for joint in described.joints]).any()
-        line = next_command(dataclasses.replace(fit, source=described))
+        line = next_command(fit.with_fields(source=described))
         given = [float(x) for x in re.search(r"--max-velocity ([0-9.,]+) ", line)[1].split(",")]
         np.testing.assert_allclose(given, fit.checks[0].joints.speed, rtol=0.05)  # two digits
         line = re.sub("--given [^ ]+ ", "", line)
         result = CliRunner().invoke(app, [*shlex.split(line)[1:], "--time-budget", "1"])
         assert result.exit_code == 0, result.output
         stands = fit.checks[0].joints._replace(speed=np.array([2.0, 0.0]))
-        still = dataclasses.replace(fit, source=described, checks=(fit.checks[0]._replace(joints=stands),))
+        still = fit.with_fields(source=described, checks=(fit.checks[0]._replace(joints=stands),))
         assert "--max-velocity 2,2 " in next_command(still)
         mixed = described.with_joints(
             [dataclasses.replace(described.joints[0], limits=armdyn.Limits(velocity=0.5)), described.joints[1]]
@@ -223,7 +223,7 @@ class TestAdvice:
         late = fit.filters._replace(delay=0.005)
         log = dataclasses.replace(fit.checks[0].log, path=Path("run.csv"), format=LogFormat(angle="deg"))
         log = log.corrected(LogCorrection(delay=0.005))
-        told = dataclasses.replace(fit, filters=late, other=None, checks=(fit.checks[0]._replace(log=log),))
+        told = fit.with_fields(filters=late, other=None, checks=(fit.checks[0]._replace(log=log),))
         assert next_command(told).endswith("--given run.csv --degrees --out next.csv")
         told = dataclasses.replace(told, verdict=told.verdict._replace(level=Level.GOOD, step=Step()))
         assert next_step(told).endswith("(armdyn validate)")  # the file says so
@@ -245,7 +245,7 @@ class TestAdvice:
         np.testing.assert_allclose(read.q, log.q, atol=1e-9)
         plain = fit.checks[0]._replace(log=dataclasses.replace(log, path=tmp_path / "other.csv"))
         checks = (fit.checks[0]._replace(log=read.part(0, 5)), plain)  # no command could read both
-        line = next_command(dataclasses.replace(fit, source=described, checks=checks))
+        line = next_command(fit.with_fields(source=described, checks=checks))
         assert line == (
             "armdyn excite a.toml --duration 20 --given run.csv --degrees --gear-ratio 50 --drive-gain 0.04,0.04 "
             "--offset 18,18 --columns t=clock --columns q=a,b --columns tau=c,d --out next.csv"
@@ -257,12 +257,12 @@ class TestAdvice:
 def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_path):
     found = Finding("note", "joints 1 and 2 share a drive: q1 + q2", kind="coupling")
     good = Verdict(Level.GOOD, fit.verdict.joints, ())
-    alone = dataclasses.replace(fit, verdict=good, findings=(found,), other=None)
+    alone = fit.with_fields(verdict=good, findings=(found,), other=None)
     text = armdyn.report(alone, tmp_path / "a.html").read_text()
     first = text[: text.index(">Links<")]
     assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
     assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first
-    assert next_step(dataclasses.replace(fit, verdict=good, other=fit.other or fit.training)) == "use it"
+    assert next_step(fit.with_fields(verdict=good, other=fit.other or fit.training)) == "use it"
 
 
 def test_friction_curves_have_bands_that_hold(puma_fit_and_truth):

@@ -19,7 +19,17 @@ from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
-from armdyn.identification.fit.result import BaseEstimate, Fit, FrictionValues
+from armdyn.identification.fit.result import (
+    BaseEstimate,
+    Fit,
+    FitMetrics,
+    FitProvenance,
+    FrictionValues,
+    ModelPair,
+    ModelSelection,
+    ParameterConditioning,
+    check_notes,
+)
 from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
@@ -67,34 +77,22 @@ def fit_poses(
     fitted = _with_offsets(arm.with_theta(consistent.theta), offsets)
     fitted = dataclasses.replace(fitted, preprocessing=dataclasses.replace(filters.preprocessing, rests=True))
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
+    left = float(np.linalg.norm(data.residuals(solution.x)) / max(float(np.linalg.norm(data.tau)), 1e-300))
+    scaled = float(np.linalg.cond(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)))
+    pairs = zip(estimate.labels, lost, strict=True)
+    undetermined = tuple(name for name, unknown in pairs if unknown and name not in silent)
+    held = f"{pluralize(len(poses.t), 'pose')} held still ({poses.share:.0%} of the time)"
+    notes = (f"{held}; what moves between them is left out", *check_notes(checks))
     return Fit(
-        arm=fitted,
-        source=arm,
-        friction=_friction(fitted, estimate),
-        base=estimate,
-        filters=filters,
-        rel_error_free=float(np.linalg.norm(data.residuals(solution.x)) / max(float(np.linalg.norm(data.tau)), 1e-300)),
-        held_out=held_out,
-        strength=strength,
-        scan=scan,
-        condition=solution.condition,
-        condition_scaled=float(np.linalg.cond(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300))),
-        gap=consistent.gap,
-        boundary=tuple(arm.link_names[i] for i in consistent.boundary),
-        structure=(("offset",),) * arm.n,
-        effective=np.full(arm.n, float(len(poses.t))),
-        undetermined=tuple(
-            name for name, unknown in zip(estimate.labels, lost, strict=True) if unknown and name not in silent
+        fitted, arm, _friction(fitted, estimate), estimate,
+        FitMetrics(compare_poses(fitted, poses), None, described, left, held_out=held_out),
+        FitProvenance(filters, checks=checks, notes=notes),
+        ModelSelection(strength, scan=scan, structure=(("offset",),) * arm.n),
+        ParameterConditioning(
+            solution.condition, scaled, effective=np.full(arm.n, float(len(poses.t))), undetermined=undetermined
         ),
-        notes=(
-            f"{pluralize(len(poses.t), 'pose')} held still ({poses.share:.0%} of the time); what moves between them is "
-            "left out",
-            *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
-        ),
-        checks=checks,
-        training=compare_poses(fitted, poses),
-        described=described,
-    )
+        ModelPair(gap=consistent.gap, boundary=tuple(arm.link_names[i] for i in consistent.boundary)),
+    )  # fmt: skip
 
 
 def one_sided(arm: Arm, poses: HeldPoses) -> tuple[Finding, ...]:

@@ -23,7 +23,15 @@ from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.passive import estimate_passive, has_passive, without_terms
 from armdyn.identification.fit.plain_fit import PlainFit, friction_values, plain_fit
 from armdyn.identification.fit.prior import why_no_prior
-from armdyn.identification.fit.result import Fit
+from armdyn.identification.fit.result import (
+    Fit,
+    FitMetrics,
+    FitProvenance,
+    ModelPair,
+    ModelSelection,
+    ParameterConditioning,
+    check_notes,
+)
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import FORMS, make_rows
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
@@ -206,7 +214,7 @@ def identify(
         tell(0.8, "judging")
         fit = _fit(read, choice, constrained, plain_fit(choice, rotor_joints, "rotor" in options.kinds), checks, others)
         fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
-        fit = replace(fit, source=described, findings=together, notes=fit_notes)
+        fit = fit.with_fields(source=described, findings=together, notes=fit_notes)
         tell(1.0, "done")
         fit = _with_verdict(fit, choice.rows.reach.torque, force)
         warn_of_undetermined(fit.undetermined)
@@ -272,12 +280,14 @@ def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], for
     warn_of_undetermined(fit.undetermined)
     silent = (Finding("note", no_torque_text(fit.source, j), FindingKind.NO_TORQUE, (j,)) for j in fit.without_torque)
     findings = (*findings, *silent)
-    fit = replace(fit, findings=findings, notes=(*fit.notes, *(finding.text for finding in findings)))
+    fit = fit.with_fields(findings=findings, notes=(*fit.notes, *(finding.text for finding in findings)))
     fit = _with_verdict(fit, np.nan_to_num(fit.training.rmse), force)
     if not others:
         return fit
     still = held_poses(others)
-    return replace(fit, other=compare(fit.arm, others, fit.filters) if still is None else compare_poses(fit.arm, still))
+    return fit.with_fields(
+        other=compare(fit.arm, others, fit.filters) if still is None else compare_poses(fit.arm, still)
+    )
 
 
 def _fit(
@@ -301,44 +311,20 @@ def _fit(
     training, free, best = compare_models(fitted, tracks, filters, torques, std)
     described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
     return Fit(
-        arm=fitted,
-        source=arm,
-        friction=friction_values(fitted, ols.estimate),
-        base=ols.estimate,
-        filters=filters,
-        rel_error_free=free.rel_error,
-        rel_error_best=best.rel_error,
-        held_out=choice.by_phase.held_out,
-        held_out_possible=lifted.held_out,
-        held_out_joints=lifted.held_out_joints,
-        held_out_logs=lifted.held_out_logs,
-        strength=choice.strength,
-        centre=choice.centre,
-        scan=choice.scan,
-        tried=choice.tried,
-        price=lifted.price,
-        condition=ols.sure.condition,
-        condition_scaled=ols.sure.condition_scaled,
-        bound=ols.bound,
-        gap=lifted.minimum.gap,
-        boundary=tuple(arm.link_names[i] for i in lifted.minimum.boundary),
-        structure=choice.structure,
-        effective=ols.sure.effective,
-        undetermined=ols.undetermined,
-        determined=lifted.determined,
-        notes=(
-            *(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings),
-            *_choice_notes(arm, choice),
+        fitted, arm, friction_values(fitted, ols.estimate), ols.estimate,
+        FitMetrics(
+            training, compare(fitted, others, filters, std) if others else None, described, free.rel_error,
+            best.rel_error, choice.by_phase.held_out, lifted.held_out, lifted.held_out_joints, lifted.held_out_logs,
         ),
-        checks=checks,
-        training=training,
-        other=compare(fitted, others, filters, std) if others else None,
-        described=described,
-        free=lifted.free,
-        share=lifted.share,
-        tracks=tracks,
-        uncertainty=sure,
-    )
+        FitProvenance(filters, tracks, checks, (), (*check_notes(checks), *_choice_notes(arm, choice))),
+        ModelSelection(choice.strength, choice.centre, choice.scan, choice.tried, choice.structure),
+        ParameterConditioning(
+            ols.sure.condition, ols.sure.condition_scaled, ols.bound, ols.sure.effective, ols.undetermined,
+            lifted.determined,
+        ),
+        ModelPair(lifted.free, lifted.share, lifted.price, lifted.minimum.gap, lifted.boundary),
+        sure,
+    )  # fmt: skip
 
 
 def _arm_notes(choice: Choice, lifted: ConstrainedEstimate) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -87,9 +85,9 @@ def test_the_verdict_follows_from_the_expected_error_and_findings():
 
 def test_the_expected_error_is_never_below_the_held_out_one(fit):
     assert fit.held_out_error <= fit.expected_error == pytest.approx(fit.error_bound / 2)
-    doubted = dataclasses.replace(fit, held_out_possible=0.5)
+    doubted = fit.with_fields(held_out_possible=0.5)
     assert doubted.expected_error == 0.5
-    assert np.isnan(dataclasses.replace(fit, held_out_possible=np.nan, held_out=np.nan, uncertainty=None).error_bound)
+    assert np.isnan(fit.with_fields(held_out_possible=np.nan, held_out=np.nan, uncertainty=None).error_bound)
 
 
 def test_errors_in_words():

@@ -52,6 +52,11 @@ class ConstrainedEstimate(NamedTuple):
     determined: NDArray  # (n, 10) of bool: parameters of the links that the logs tell, see `determined`
 
     @property
+    def boundary(self) -> tuple[str, ...]:
+        """Links that are barely physically consistent bodies."""
+        return tuple(self.arm.link_names[i] for i in self.minimum.boundary)
+
+    @property
     def share(self) -> float:
         """Share of the free model in the best prediction: half, or all of it where consistency costs."""
         return 0.5 if self.price < COSTLY_PRICE else 1.0

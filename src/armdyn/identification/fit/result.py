@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +99,78 @@ MODELS = ("best", "consistent", "free")
 
 
 @dataclass(frozen=True, eq=False)
+class FitMetrics:
+    """Relative torque errors: of `Fit.arm` on the logs, of other models, and on data that were held out."""
+
+    training: Validation  # `arm` on the logs fitted to
+    other: Validation | None = None  # `arm` on the logs given for validation
+    described: Validation | None = None  # the arm as it was described, on the logs fitted to
+    rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
+    rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
+    held_out: float = np.nan  # of the free model, by cross-validation over blocks
+    held_out_possible: float = np.nan  # the same of consistent bodies: what `arm` costs on data it has not seen
+    held_out_joints: NDArray = field(default_factory=lambda: np.empty(0))  # (n,) the same per joint
+    held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSelection:
+    """Choices that the evidence and held-out blocks made."""
+
+    strength: float = 0.0  # of the belief in the links of the description, or in generic ones
+    centre: str = ""  # whose bodies are believed in
+    scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
+    tried: tuple[Candidate, ...] = ()  # choices that were looked at, by held-out error
+    structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterConditioning:
+    """Conditioning of the equations: how well the logs determine parameters."""
+
+    condition: float = np.nan  # of the weighted regressor
+    condition_scaled: float = np.nan  # with columns of unit length
+    bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
+    effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
+    undetermined: tuple[str, ...] = ()  # base parameters on which the logs have no say
+    # (n, 10) of bool: parameters of the links (order of `theta`) that the logs tell to better than a body's own
+    # size; the others are as described, or those of generic bodies. Empty where poses were held.
+    determined: NDArray = field(default_factory=lambda: np.empty((0, 10), bool))
+
+
+@dataclass(frozen=True, eq=False)
+class ModelPair:
+    """The free model beside the consistent one, `Fit.arm`, and what being consistent costs."""
+
+    free: FreeModel | None = None  # None where poses were held
+    share: float = 1.0  # of the free model in the best prediction
+    price: float = 1.0  # weighted residual of consistent bodies over that of the free model
+    gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
+    boundary: tuple[str, ...] = ()  # links that are barely physically consistent bodies
+
+
+@dataclass(frozen=True, eq=False)
+class FitProvenance:
+    """Logs that a fit is from, how they were treated, and what was noticed."""
+
+    filters: Filters
+    tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
+    checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
+    findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
+    notes: tuple[str, ...] = ()
+
+
+def check_notes(checks: Iterable[DataCheck]) -> tuple[str, ...]:
+    """Findings about single logs, as notes."""
+    return tuple(f"{check.log.name}: {finding.text}" for check in checks for finding in check.findings)
+
+
+def _of_part(part: str, name: str) -> Any:
+    """Property of a fit that is a field of one of its parts."""
+    return property(attrgetter(f"{part}.{name}"), doc=f"`{part}.{name}`.")
+
+
+@dataclass(frozen=True, eq=False)
 class Fit(HintedAttributes, Reported):
     """An identified arm; see `identify`.
 
@@ -117,40 +190,57 @@ class Fit(HintedAttributes, Reported):
     source: Arm  # as it was described
     friction: FrictionValues
     base: BaseEstimate
-    filters: Filters
-    training: Validation  # `arm` on the logs fitted to
-    verdict: Verdict = NOT_JUDGED  # whether to use it: as a whole and per joint, with reasons
-    rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
-    rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
-    held_out: float = np.nan  # of the free model, by cross-validation over blocks
-    held_out_possible: float = np.nan  # the same of consistent bodies: what `arm` costs on data it has not seen
-    held_out_joints: NDArray = field(default_factory=lambda: np.empty(0))  # (n,) the same per joint
-    held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
-    strength: float = 0.0  # of the belief in the links of the description, or in generic ones
-    centre: str = ""  # whose bodies are believed in
-    scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
-    tried: tuple[Candidate, ...] = ()  # choices that were looked at, by held-out error
-    price: float = 1.0  # weighted residual of consistent bodies over that of the free model
-    condition: float = np.nan  # of the weighted regressor
-    condition_scaled: float = np.nan  # with columns of unit length
-    bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
-    gap: float = 0.0  # certificate of the consistent fit: what is left to gain, in squared sigmas
-    boundary: tuple[str, ...] = ()  # links that are barely physically consistent bodies
-    structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time
-    effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
-    undetermined: tuple[str, ...] = ()  # base parameters on which the logs have no say
-    # (n, 10) of bool: parameters of the links (order of `theta`) that the logs tell to better than a body's own
-    # size; the others are as described, or those of generic bodies. Empty where poses were held.
-    determined: NDArray = field(default_factory=lambda: np.empty((0, 10), bool))
-    notes: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
-    checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
-    other: Validation | None = None  # `arm` on the logs given for validation
-    described: Validation | None = None  # the arm as it was described, on the logs fitted to
-    free: FreeModel | None = None  # None where poses were held
-    share: float = 1.0  # of the free model in the best prediction
-    tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
+    metrics: FitMetrics
+    provenance: FitProvenance
+    selection: ModelSelection = ModelSelection()
+    conditioning: ParameterConditioning = ParameterConditioning()
+    models: ModelPair = ModelPair()
     uncertainty: Uncertainty | None = None  # of torques along any motion; None where nothing could be held out
+    verdict: Verdict = NOT_JUDGED  # whether to use it: as a whole and per joint, with reasons
+
+    # Fields of the parts, by their names alone.
+    training = _of_part("metrics", "training")
+    other = _of_part("metrics", "other")
+    described = _of_part("metrics", "described")
+    rel_error_free = _of_part("metrics", "rel_error_free")
+    rel_error_best = _of_part("metrics", "rel_error_best")
+    held_out = _of_part("metrics", "held_out")
+    held_out_possible = _of_part("metrics", "held_out_possible")
+    held_out_joints = _of_part("metrics", "held_out_joints")
+    held_out_logs = _of_part("metrics", "held_out_logs")
+    filters = _of_part("provenance", "filters")
+    tracks = _of_part("provenance", "tracks")
+    checks = _of_part("provenance", "checks")
+    findings = _of_part("provenance", "findings")
+    notes = _of_part("provenance", "notes")
+    strength = _of_part("selection", "strength")
+    centre = _of_part("selection", "centre")
+    scan = _of_part("selection", "scan")
+    tried = _of_part("selection", "tried")
+    structure = _of_part("selection", "structure")
+    condition = _of_part("conditioning", "condition")
+    condition_scaled = _of_part("conditioning", "condition_scaled")
+    bound = _of_part("conditioning", "bound")
+    effective = _of_part("conditioning", "effective")
+    undetermined = _of_part("conditioning", "undetermined")
+    determined = _of_part("conditioning", "determined")
+    free = _of_part("models", "free")
+    share = _of_part("models", "share")
+    price = _of_part("models", "price")
+    gap = _of_part("models", "gap")
+    boundary = _of_part("models", "boundary")
+
+    def with_fields(self, **changes: Any) -> Fit:
+        """The same fit with other values of its fields, also of those of its parts."""
+        changed: dict[str, Any] = {}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.name in changes:
+                changed[part.name] = changes.pop(part.name)
+            elif isinstance(value, FitMetrics | FitProvenance | ModelSelection | ParameterConditioning | ModelPair):
+                names = [one.name for one in fields(value) if one.name in changes]
+                changed[part.name] = replace(value, **{name: changes.pop(name) for name in names})
+        return replace(self, **changed, **changes)
 
     @property
     def theta(self) -> NDArray:

@@ -20,6 +20,8 @@ Logs = Log | str | os.PathLike[str] | Iterable[Log | str | os.PathLike[str]]
 def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     """The logs, those that are paths read."""
     require_arm(arm)
+    if not isinstance(logs, Log | str | os.PathLike | Iterable):
+        raise ArmdynError(f"identify: expected a log, a path, or several of them, got {logs!r}")
     several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
     if not several:
         raise ArmdynError("identify: expected at least one log, got none")
