@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import armdyn
+from armdyn.servo.findings import ServoFinding, ServoFindingKind
 from armdyn.servo.log import ServoLog
 from armdyn.servo.parameters import ROWS, ParameterLayout
-from armdyn.servo.result import ServoFit
+from armdyn.servo.result import ReplayErrors, ServoEstimates, ServoFit, TermSelection
 
 
 @pytest.fixture(scope="session")
@@ -23,8 +24,11 @@ def servo_fit() -> ServoFit:
     t = np.arange(0, 4, 0.02)
     wave = 0.3 * np.sin(2 * np.pi * 0.5 * t[:, None] + np.arange(2))
     log = ServoLog(t, np.roll(wave, 3, axis=0), wave, notes=("commands: <a> .. b",))
+    high = np.where(table == 0.02, np.inf, 1.1 * table)
+    errors = np.array([4e-4, 5e-4])
+    finding = ServoFinding(ServoFindingKind.UNDETERMINED, ("2",), "compliance", harmless=True)
     return ServoFit(
-        arm, arm, space.vector(table), 0.9 * table, np.where(table == 0.02, np.inf, 1.1 * table),
-        tuple(map(tuple, words)), "plain", "description", 1.0, np.array([4e-4, 5e-4]), 3e-4, np.array([4e-4, 5e-4]),
-        np.array([0.1, 0.1]), (log,), ("1/kp of joint 2 is not determined",), log.notes, 1.0, (("plain", 4.5e-4),),
+        arm, arm, ServoEstimates(space.vector(table), 0.9 * table, high, tuple(map(tuple, words)), "description"),
+        TermSelection((("plain", 4.5e-4),)), ReplayErrors(errors, 3e-4, errors, np.array([0.1, 0.1])), (log,),
+        (finding,), log.notes, 1.0,
     )  # fmt: skip

@@ -40,11 +40,14 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     from rich.table import Table
 
     rows = [tuple(row) for row in rows]
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    # Headings that are broken by hand are of tables that just fit.
+    tight = any("\n" in column for column in columns)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1))
     for k, column in enumerate(columns):
         side: Literal["left", "right"] = "right" if column.endswith(" ") else "left"
         # Names are not broken, but headings of numbers are.
-        whole = side == "left" and all(" " not in row[k] and len(row[k]) <= LONGEST_NAME for row in rows)
+        names = side == "left" and all(" " not in row[k] and len(row[k]) <= LONGEST_NAME for row in rows)
+        whole = names or tight
         table.add_column(escape(column.strip()), justify=side, overflow="fold", no_wrap=whole)
     for row in rows:
         table.add_row(*map(escape, row))

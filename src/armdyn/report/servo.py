@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from armdyn import html
-from armdyn.identification.quality import CAREFUL_ERROR, NOT_USABLE_ERROR, Level
+from armdyn.identification.quality import Level
 from armdyn.report.advice import servo_command
 from armdyn.report.units import cell, shared_unit, with_unit
 from armdyn.servo.parameters import NAMES, PARAMETERS
@@ -20,7 +20,7 @@ MEANING = (
     "Replay error: the simulation sends the log's commands to the identified servos. The error is the RMS difference "
     "between simulated and measured positions, without the first 0.3 s, whose velocity is unknown.",
     "Held-out data: the last quarter of the log. The servos of this figure were fitted to the rest.",
-    "Ranges: profile intervals. Within a range, refitting all other numbers explains the log within its noise.",
+    "Ranges: 95 % intervals by the curvature of the replay error, widened where neighbouring samples share errors.",
     "kd + fv: positions determine only the sum of damping gain and viscous friction.",
     "Torque of a servo: kp (error - dead band) - kd velocity; the error is commanded minus actual position.",
 )
@@ -76,9 +76,8 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
 
 
 def verdict(fit: ServoFit) -> Level:
-    """Whether to use the servos: the replay error over the error of assuming perfect tracking, as errors of torques."""
-    share = float(np.linalg.norm(fit.held_out)) / max(float(np.linalg.norm(fit.unfollowed)), 1e-300)
-    return Level.NOT_USABLE if share >= NOT_USABLE_ERROR else Level.CARE if share > CAREFUL_ERROR else Level.GOOD
+    """Whether to use the servos."""
+    return fit.verdict.level
 
 
 def _doubts(fit: ServoFit) -> list[str]:

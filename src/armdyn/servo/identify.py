@@ -15,14 +15,22 @@ from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, che
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.servo.checks import check_logs
-from armdyn.servo.findings import findings
+from armdyn.servo.examine import findings
 from armdyn.servo.log import ServoLog, ServoSegment, resolution
 from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, ParameterLayout
-from armdyn.servo.profile import ProfileIntervals, ranges
 from armdyn.servo.regression import first_guess
 from armdyn.servo.replay import SETTLING_TIME_S, Replay
-from armdyn.servo.result import Replayed, ServoFit, replay_piece, word
+from armdyn.servo.result import (
+    Replayed,
+    ReplayErrors,
+    ServoEstimates,
+    ServoFit,
+    TermSelection,
+    replay_piece,
+    word,
+)
 from armdyn.servo.search import LEAST_ERROR, Point, Tell, make_point, search
+from armdyn.servo.uncertainty import Intervals, intervals
 
 HELD_OUT_SHARE = 0.25  # of the measurements, at the end, to judge with
 SHORTEST_LOG_S = 4.0  # s of a log
@@ -67,7 +75,7 @@ def identify_servo(
 
     Per joint: stiffness, damping, rotor inertia, Coulomb friction, delay and, where they lower the held-out error, a
     dead band, Stribeck's curve and friction that grows with the load. First a regression, then Gauss-Newton over
-    replays of the log.
+    replays of the log, whose lanes run on all processors.
 
     Parameters
     ----------
@@ -125,10 +133,10 @@ def identify_servo(
     held_out = [replay_piece(space, r, point.x) for r in job.held]
     tell(0.7, "fitting to the whole log")
     point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), 3)
-    intervals = ranges(point, lambda share, text: tell(0.8 + 0.2 * share, text))
+    ranges = intervals(point)
     log_notes = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
-    fit = replace(_result(job, point, intervals, tried, held_out), logs=(*logs, *carrying), notes=log_notes)
-    fit = replace(fit, warnings=findings(fit), seconds=time.perf_counter() - began)
+    fit = replace(_result(job, point, ranges, tried, held_out), logs=(*logs, *carrying), notes=log_notes)
+    fit = replace(fit, findings=findings(fit), seconds=time.perf_counter() - began)
     for text in fit.warnings:
         warnings.warn(text, ArmdynWarning, stacklevel=2)
     return fit
@@ -181,7 +189,9 @@ def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, T
         results["whole"] = fitted("whole", base, 0.35)
         if results["whole"][1] < results["plain"][1] * (1 - LEAST_IMPROVEMENT):
             for share, name in ((0.5, "dead band"), (0.6, "friction")):
-                results[name] = fitted(name, base, share)
+                results[name] = fitted(name, _without(job.space, results["whole"][0].x, name), share)
+                if results[name][1] <= results["whole"][1] / (1 - LEAST_IMPROVEMENT):
+                    break  # the simplest that is as good as all terms together
         best = min(error for _, error in results.values())
         # The simplest that is about as good as the best.
         terms = next(
@@ -191,6 +201,13 @@ def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, T
         results[terms] = fitted(terms, base, 0.4)
     tried = tuple((name, error) for name, (_, error) in results.items() if name != terms)
     return results[terms][0], (*tried, (terms, results[terms][1]))
+
+
+def _without(space: ParameterLayout, x: NDArray, structure: str) -> NDArray:
+    """Parameters x with the terms left out that a structure does not have."""
+    table = space.table(x).copy()
+    table[[k for k, name in enumerate(NAMES) if name not in STRUCTURES[structure]]] = 0.0
+    return space.vector(table, float(x[-1]))
 
 
 def _as_list(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
@@ -258,7 +275,7 @@ def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[Ser
     return fitted, held, notes
 
 
-def _result(job: _Job, point: Point, intervals: ProfileIntervals, tried: Tried, held_out: list[Replayed]) -> ServoFit:
+def _result(job: _Job, point: Point, ranges: Intervals, tried: Tried, held_out: list[Replayed]) -> ServoFit:
     """Numbers, ranges and words, and the arm that has them."""
     space, n = job.space, job.space.arm.n
     table = space.table(point.x)
@@ -268,7 +285,7 @@ def _result(job: _Job, point: Point, intervals: ProfileIntervals, tried: Tried, 
         if index == space.size - 1:
             continue
         row, j = divmod(int(index), n)
-        low[row, j], high[row, j] = intervals.low[k], intervals.high[k]
+        low[row, j], high[row, j] = ranges.low[k], ranges.high[k]
         words[row][j] = word(NAMES[row], table[row, j], low[row, j], high[row, j])
     for j in range(n):
         if not job.moving[j]:
@@ -280,6 +297,9 @@ def _result(job: _Job, point: Point, intervals: ProfileIntervals, tried: Tried, 
     rms = np.sqrt(np.mean([r.rms**2 for r in held_out], axis=0))
     tip = float(np.sqrt(np.mean([r.tip**2 for r in held_out])))
     return ServoFit(
-        space.arm_of(point.x), space.arm, point.x, low, high, tuple(map(tuple, words)), tried[-1][0],
-        job.reference.word, float(point.x[-1]), rms, tip, point.rms, np.sqrt((lag**2).mean(0)), tried=tried,
-    )  # fmt: skip
+        space.arm_of(point.x),
+        space.arm,
+        ServoEstimates(point.x, low, high, tuple(map(tuple, words)), job.reference.word),
+        TermSelection(tried),
+        ReplayErrors(rms, tip, point.rms, np.sqrt((lag**2).mean(0))),
+    )

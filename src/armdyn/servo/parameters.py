@@ -33,18 +33,19 @@ class Parameter(NamedTuple):
     least: float  # bounds
     most: float
     floor: float  # changes below this do not matter
+    fine: float  # half of a range that is always good
 
 
 LONGEST_DELAY_S = 0.2  # s
 PARAMETERS = (
-    Parameter("compliance", "1/kp", "rad/(N m)", 1e-7, 1e3, 0.0),
-    Parameter("inertia", "Ia/kp", "s²", 0.0, 1.0, 1e-5),
-    Parameter("damping", "(kd + fv)/kp", "s", 0.0, 10.0, 5e-4),
-    Parameter("coulomb", "fc/kp", "rad", 0.0, 1.0, 2e-4),
-    Parameter("delay", "delay", "s", 0.0, LONGEST_DELAY_S, 1e-3),
-    Parameter("dead_band", "dead band", "rad", 0.0, 0.1, 3e-4),
-    Parameter("static", "(fs - fc)/kp", "rad", 0.0, 1.0, 3e-4),
-    Parameter("load", "load friction", "", 0.0, 0.8, 5e-3),
+    Parameter("compliance", "1/kp", "rad/(N m)", 1e-7, 1e3, 0.0, 0.0),
+    Parameter("inertia", "Ia/kp", "s²", 0.0, 1.0, 1e-5, 1e-4),
+    Parameter("damping", "(kd + fv)/kp", "s", 0.0, 10.0, 5e-4, 2e-3),
+    Parameter("coulomb", "fc/kp", "rad", 0.0, 1.0, 2e-4, 5e-4),
+    Parameter("delay", "delay", "s", 0.0, LONGEST_DELAY_S, 1e-3, 4e-3),
+    Parameter("dead_band", "dead band", "rad", 0.0, 0.1, 3e-4, 5e-4),
+    Parameter("static", "(fs - fc)/kp", "rad", 0.0, 1.0, 3e-4, 1e-3),
+    Parameter("load", "load friction", "", 0.0, 0.8, 5e-3, 0.02),
 )
 NAMES = tuple(p.name for p in PARAMETERS)
 ROWS = len(NAMES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -67,7 +68,7 @@ class Replay:
             self.space.plant(lanes, piece.payload),
             PositionCommands(arm, piece.command_t, piece.command, delay, LONGEST_DELAY_S),
             Held(piece, count * h), rate=1 / h, substeps=1, q0=self.q0, qd0=self.qd0, every=steps if even else 1,
-            check=False, quiet=True, name="replay",
+            check=False, quiet=True, name="replay", threads=_threads(len(lanes)),
         )  # fmt: skip
         if result.interrupted:
             raise KeyboardInterrupt  # which `simulate` answers with what it has
@@ -75,6 +76,12 @@ class Replay:
         whole = np.pad(result.q, ((0, 0), (0, rows - result.q.shape[1]), (0, 0)), constant_values=np.nan)
         q = whole if even else _between(piece.t / h, whole)
         return np.nan_to_num(q, nan=LOST_POSITION, posinf=LOST_POSITION, neginf=-LOST_POSITION)[: len(x)]
+
+
+def _threads(lanes: int) -> int:
+    """Threads for so many lanes: one per free processor, none with fewer lanes than fill a vector register."""
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(usable, lanes // 8))
 
 
 def _between(at: NDArray, q: NDArray) -> NDArray:

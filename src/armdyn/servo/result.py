@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,15 +15,13 @@ from armdyn.errors import ShapeError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
+from armdyn.servo.findings import ServoFinding, ServoVerdict, assess
 from armdyn.servo.log import ServoLog
 from armdyn.servo.parameters import NAMES, PARAMETERS, ParameterLayout
 from armdyn.servo.replay import Replay
 from armdyn.simulation.plant.plant import Plant
 
-DETERMINED_RATIO, ROUGH_RATIO = 0.15, 0.30  # half of the range over the value
-FINE_RANGES = dict(
-    zip(NAMES, (0.0, 1e-4, 2e-3, 5e-4, 4e-3, 5e-4, 1e-3, 0.02), strict=True)
-)  # ranges that are always good
+DETERMINED_RATIO = 0.15  # half of the range over the value; twice that is rough
 WORDS = ("determined", "rough", "not determined", "not moved", "given", "left out")
 
 
@@ -48,31 +46,123 @@ class ServoEstimate(NamedTuple):
     word: str
 
 
+class ServoEstimates(NamedTuple):
+    """The parameters of all joints, rows as in `NAMES`."""
+
+    x: NDArray  # the vector of all parameters, see `ParameterLayout`
+    low: NDArray  # (8, n): the range that explains the log about as well
+    high: NDArray
+    words: tuple[tuple[str, ...], ...]  # (8, n): how sure each is, see `WORDS`
+    scale: str  # where torques come from: "description", "payload", "stiffness"
+
+
+class TermSelection(NamedTuple):
+    """Terms of the servo that were tried, the chosen ones last."""
+
+    tried: tuple[tuple[str, float], ...]  # structures and their held-out errors [rad or m]
+
+    @property
+    def structure(self) -> str:
+        """The chosen terms: "plain", "dead band", "friction" (Stribeck's curve, load) or "whole"."""
+        return self.tried[-1][0]
+
+
+class ReplayErrors(NamedTuple):
+    """Errors of replays, root mean square."""
+
+    held_out: NDArray  # (n,) on the part that was not fitted to [rad or m]
+    held_out_tip: float  # the same of the tip's place [m]
+    rms: NDArray  # (n,) on the whole log
+    unfollowed: NDArray  # (n,) of perfect tracking: the arm taken to be where it was commanded to be
+
+
 @dataclass(frozen=True, eq=False)
 class ServoFit(Reported):
     """Identified servos; see `identify_servo`.
 
-    Ratios to the stiffness are what positions tell; all torques hang on the scale (`scale`).
+    Positions determine ratios to the stiffness; all torques hang on the scale (`scale`).
     """
 
-    arm: Arm  # with the servos, friction and rotors found
+    arm: Arm  # with the identified servos, friction and rotors
     source: Arm  # as it was described
-    x: NDArray  # the vector of all parameters, see `Space`
-    low: NDArray  # (8, n), rows as in `NAMES`: the range that explains the log about as well
-    high: NDArray
-    words: tuple[tuple[str, ...], ...]  # (8, n): how sure each is
-    structure: str  # "plain", "dead band", "friction" (Stribeck's curve, load), "whole"
-    scale: str  # where torques come from: "description", "payload", "stiffness"
-    mass_scale: float  # the description's masses times this
-    held_out: NDArray  # (n,) replay error on the part that was not fitted to [rad or m]
-    held_out_tip: float  # the same of the tip's place [m]
-    rms: NDArray  # (n,) on the whole log
-    unfollowed: NDArray  # (n,) error of believing that the arm is where it was commanded to be
+    estimates: ServoEstimates
+    selection: TermSelection
+    errors: ReplayErrors
     logs: tuple[ServoLog, ...] = ()
-    warnings: tuple[str, ...] = ()
+    findings: tuple[ServoFinding, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = np.nan
-    tried: tuple[tuple[str, float], ...] = field(default=())  # structures and their held-out errors
+
+    @property
+    def x(self) -> NDArray:
+        """The vector of all parameters."""
+        return self.estimates.x
+
+    @property
+    def low(self) -> NDArray:
+        """Lower ends (8, n) of the ranges that explain the log about as well, rows as in `ratios`."""
+        return self.estimates.low
+
+    @property
+    def high(self) -> NDArray:
+        """Upper ends (8, n) of these ranges."""
+        return self.estimates.high
+
+    @property
+    def words(self) -> tuple[tuple[str, ...], ...]:
+        """Certainty of each number as a word, (8, n)."""
+        return self.estimates.words
+
+    @property
+    def scale(self) -> str:
+        """Source of the torques: "description", "payload" or "stiffness"."""
+        return self.estimates.scale
+
+    @property
+    def mass_scale(self) -> float:
+        """Factor by which the description's masses were multiplied."""
+        return float(self.x[-1])
+
+    @property
+    def structure(self) -> str:
+        """The chosen terms: "plain", "dead band", "friction" or "whole"."""
+        return self.selection.structure
+
+    @property
+    def tried(self) -> tuple[tuple[str, float], ...]:
+        """Structures and their held-out errors, the chosen one last."""
+        return self.selection.tried
+
+    @property
+    def held_out(self) -> NDArray:
+        """Replay error (n,) on the part that was not fitted to [rad or m]."""
+        return self.errors.held_out
+
+    @property
+    def held_out_tip(self) -> float:
+        """The same of the tip's place [m]."""
+        return self.errors.held_out_tip
+
+    @property
+    def rms(self) -> NDArray:
+        """Replay error (n,) on the whole log [rad or m]."""
+        return self.errors.rms
+
+    @property
+    def unfollowed(self) -> NDArray:
+        """Error (n,) of taking commanded positions for actual ones [rad or m]."""
+        return self.errors.unfollowed
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The findings in words."""
+        return tuple(map(str, self.findings))
+
+    @property
+    def verdict(self) -> ServoVerdict:
+        """Whether to use the servos, and why."""
+        share = float(np.linalg.norm(self.held_out)) / max(float(np.linalg.norm(self.unfollowed)), 1e-300)
+        return assess(self.findings, share)
 
     @property
     def space(self) -> ParameterLayout:
@@ -160,12 +250,7 @@ def replay_piece(space: ParameterLayout, replay: Replay, x: NDArray) -> Replayed
 
 def word(name: str, value: float, low: float, high: float) -> str:
     """Return how sure a number is, by its range."""
-    half = max(high - value, value - low)
-    if half <= max(DETERMINED_RATIO * abs(value), FINE_RANGES[name]):
+    half, fine = max(high - value, value - low), PARAMETERS[NAMES.index(name)].fine
+    if half <= max(DETERMINED_RATIO * abs(value), fine):
         return WORDS[0]
-    return WORDS[1] if half <= max(ROUGH_RATIO * abs(value), 2 * FINE_RANGES[name]) else WORDS[2]
-
-
-def symbol(name: str) -> str:
-    """Return the symbol of a parameter."""
-    return PARAMETERS[NAMES.index(name)].symbol
+    return WORDS[1] if half <= 2 * max(DETERMINED_RATIO * abs(value), fine) else WORDS[2]

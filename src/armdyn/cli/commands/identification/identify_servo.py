@@ -10,12 +10,10 @@ import typer
 from armdyn.cli.logs import joint_numbers, numbers, reject_swapped
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
-from armdyn.cli.show import attributes, print_json, print_table
+from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
-
-MOST_WARNINGS = 8
 
 
 def identify_servo(
@@ -103,17 +101,20 @@ def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     from armdyn.report.options import shown_path
     from armdyn.report.servo import LEGEND, columns, error_text, rows
 
-    heads = [f"{name} " if k else name for k, name in enumerate(columns(fit))]
+    heads = [
+        name.replace(" [", "\n[").replace("dead ", "dead\n") + (" " if k else "") for k, name in enumerate(columns(fit))
+    ]
     print_table(f"{fit.source.name}: servos", heads, rows(fit))
-    print(LEGEND)
-    print(error_text(fit))
+    print_line(LEGEND)
+    verdict = fit.verdict
+    print_line(f"{verdict.word[0].upper()}{verdict.word[1:]}: {error_text(fit)}.")
     if fit.scale != "description":
-        print(f"the description's masses times {fit.mass_scale:.3f}, by the {fit.scale} that is known")
-    for text in fit.warnings[:MOST_WARNINGS]:
-        print(f"  {text}")
+        print_line(f"The known {fit.scale} multiplies the description's masses by {fit.mass_scale:.3f}.")
+    print_list("Why with care", [str(finding) for finding in verdict.reasons])
+    print_list("Remarks", [str(finding) for finding in verdict.remarks])
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
-    print(f"try:  {servo_command(fit, out)}")
+    print(f"next: {servo_command(fit, out)}")
 
 
 def summary(fit: ServoFit) -> dict[str, Any]:
@@ -125,6 +126,8 @@ def summary(fit: ServoFit) -> dict[str, Any]:
         "low": dict(zip(fit.ratios, fit.low, strict=True)),
         "high": dict(zip(fit.ratios, fit.high, strict=True)),
         "words": dict(zip(fit.ratios, fit.words, strict=True)),
+        "verdict": fit.verdict.word,
+        "findings": [finding._asdict() | {"text": str(finding)} for finding in fit.findings],
         **attributes(fit, "structure scale mass_scale held_out held_out_tip rms warnings notes seconds"),
     }
 
