@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo
 
@@ -61,7 +61,11 @@ def _options(command: Callable[..., None]) -> Iterator[tuple[str, tuple[str, str
         written = [word for word in (info.default, *(info.param_decls or ())) if str(word).startswith("-")]
         names = ", ".join(written or ([f"{usual}/--no-{usual[2:]}"] if flag else [usual]))
         words = [getattr(type_, "__name__", "").upper() for type_ in (kind, *get_args(kind))]
-        value = "" if flag else " " + (info.metavar or next((VALUES[word] for word in words if word in VALUES), "TEXT"))
+        choices = [
+            choice for type_ in (kind, *get_args(kind)) if get_origin(type_) is Literal for choice in get_args(type_)
+        ]
+        usual_value = "|".join(choices) or next((VALUES[word] for word in words if word in VALUES), "TEXT")
+        value = "" if flag else " " + (info.metavar or usual_value)
         default = parameter.default
         unsaid = default is inspect.Parameter.empty or default is None or isinstance(default, bool)
         yield name, (names + value, text if unsaid else f"{text} Default {default}.")

@@ -25,19 +25,19 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="re
 LONGEST_S = 1.0  # processor time after Ctrl-C
 EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
 HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
-AGAIN = "no file was written; the same command begins anew"
+AGAIN = "nothing was written; run the command again to restart"
 SAVED = "the run up to then is saved as run.(csv|npz)"
 WHOLE = "writing run.npz; the log of the whole run is saved as run.npz"
 # Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
 COMMANDS = {
-    EXCITE: ((0.6, 6.0), f"interrupted(; the best motion so far is saved.*; another --seed|$| while .*{AGAIN})"),
+    EXCITE: ((0.6, 6.0), f"interrupted(; saved the best motion so far.*; try another --seed|$| while .*{AGAIN})"),
     "simulate arm.urdf --controller pd --duration 4000 --out run.csv": (
         (0.6, 3.0, 10.0), f"{SAVED}|interrupted($| while .*{AGAIN})",
     ),
     "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
     "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
     "study study.toml": ((3.0,), f"what is finished is kept in study; go on with --resume|{AGAIN}"),
-    "demo": ((3.0,), "interrupted while .*; what was made before is in armdyn-demo; 'armdyn demo' begins anew"),
+    "demo": ((3.0,), "interrupted while .*; earlier results are in armdyn-demo; run 'armdyn demo' again to restart"),
 }  # fmt: skip
 AT_NIGHT = {
     # Minutes of processor time after their start, files of some hundred megabytes.
@@ -47,9 +47,9 @@ AT_NIGHT = {
     ),
     f"{EXCITE} {HOME}": ((1.5, 3.0, 5.0, 9.0), COMMANDS[EXCITE][1]),
     f"{EXCITE.replace('60', '3')} {HOME}": (
-        (2.5, 3.0, 3.5, 4.0, 4.5, 5.0), f"(is saved; motion.html was not written|.* are written|{AGAIN})",
+        (2.5, 3.0, 3.5, 4.0, 4.5, 5.0), f"(motion so far; motion.html was not written|.* are written|{AGAIN})",
     ),
-    "compare puma560 -s all": ((2.0, 8.0), f"interrupted(; above is what had run|$)|{AGAIN}"),
+    "compare puma560 -s all": ((2.0, 8.0), f"interrupted(; the results above are complete|$)|{AGAIN}"),
     "law puma560 lqr-measured --out c": ((1.0, 2.0), f"interrupted($| while .*; {AGAIN})"),
     "codegen panda acceleration_derivatives --out c": ((0.8,), f"interrupted($| while .*; {AGAIN})"),
     "reproduce all": ((2.0, 6.0), "complete in armdyn-reproductions: .*; 'armdyn reproduce .*' computes this one"),

@@ -1,6 +1,6 @@
 """The `armdyn` program: its commands, its global options and how it reports errors.
 
-Exit codes: 0 good, 1 failed with a reason, 2 wrong usage, 130 interrupted.
+Exit codes: 0 good, 1 failed with a reason, 2 wrong usage, 3 done but not as asked, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from armdyn.cli.interrupts import INTERRUPTED, leave, watching
+from armdyn.cli.parser import PlainCommand
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -93,6 +94,8 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
         name="armdyn",
         cls=CommandGroups,
         help="Robot arms: from their description and logged motion to their model, controller and C code.",
+        epilog="\b\nExit codes: 0 success; 1 failure, with the reason on stderr (with --json on stdout too);"
+        "\n2 wrong usage; 3 done, but not as asked (identify --strict, excite); 130 interrupted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,
@@ -102,7 +105,7 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
     for name in names:
         # Without \b the parser would fill the examples into one paragraph.
         epilog = "\n".join(("\b", "Examples:", *(f"  {line}" for line in ABOUT[name]["examples"])))
-        application.command(name, short_help=ABOUT[name]["short"], epilog=epilog)(command(name))
+        application.command(name, cls=PlainCommand, short_help=ABOUT[name]["short"], epilog=epilog)(command(name))
     return application
 
 
@@ -207,7 +210,7 @@ def options(
     ] = None,
     package_path: Annotated[
         list[str] | None,
-        typer.Option(metavar="FOLDER", help="Where a .xacro finds ROS packages (anywhere on the line)."),
+        typer.Option(metavar="FOLDER", help="Folder in which a .xacro finds ROS packages (anywhere on the line)."),
     ] = None,
 ) -> None:
     """Global options, which `main` reads wherever they stand: it alone sees the whole line."""

@@ -24,7 +24,10 @@ Command = Callable[..., None]
 
 Down = Annotated[
     str | None,
-    typer.Option(metavar="AXIS", help="Where down is in base axes, if not as described: x, -x, ..., X,Y,Z, or none."),
+    typer.Option(
+        metavar="AXIS",
+        help="Direction of gravity in base axes, if the description is wrong: x, -x, ..., X,Y,Z, or none.",
+    ),
 ]
 
 
@@ -33,11 +36,13 @@ class LogOptions:
     """Meaning of logs and their corrections: the options that commands share."""
 
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
-    radians: Annotated[bool, typer.Option("--radians", help="Angles are radians, however far joints turn.")] = False
-    rate: Annotated[float | None, typer.Option(help="Rows a second, for logs without times [Hz].")] = None
+    radians: Annotated[
+        bool, typer.Option("--radians", help="Angles in the logs are radians, however far joints turn.")
+    ] = False
+    rate: Annotated[float | None, typer.Option(help="Sampling rate of logs without time stamps [Hz].")] = None
     join: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Further file of the same run, joined on time; repeatable."),
+        typer.Option(metavar="FILE", help="Another file of the same run, joined on time; repeatable."),
     ] = None
     gear_ratio: Annotated[
         str | None, typer.Option(metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n).")
@@ -50,24 +55,22 @@ class LogOptions:
     ] = None
     zero: Annotated[
         list[str] | None,
-        typer.Option(metavar="JOINT=Q", help="How far positions of a joint are off [rad or m]; may be repeated."),
+        typer.Option(metavar="JOINT=Q", help="Zero offset of a joint, subtracted from its positions; repeatable."),
     ] = None
-    delay: Annotated[float | None, typer.Option(help="By how much later torques were measured than positions [s].")] = (
-        None
-    )
-    time_scale: Annotated[float | None, typer.Option(help="Factor by which times are longer than the log says.")] = None
+    delay: Annotated[float | None, typer.Option(help="Delay of the torque signal relative to positions [s].")] = None
+    time_scale: Annotated[float | None, typer.Option(help="Multiply time stamps by this factor.")] = None
     without_torque: Annotated[
         list[str] | None,
-        typer.Option(metavar="JOINT", help="Joint whose torque is not to be used; repeatable."),
+        typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
     ] = None
     columns: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ROLE=NAME,..",
-            help="Columns that cannot be guessed (t, q, qd, tau, current, temperature): names, or how they begin.",
+            help="Columns of a role (t, q, qd, tau, current, temperature): their names, or how they begin.",
         ),
     ] = None
-    topic: Annotated[str | None, typer.Option(help="Of a bag with several JointState topics, which.")] = None
+    topic: Annotated[str | None, typer.Option(help="JointState topic to read, if the bag has several.")] = None
 
     def read(self, paths: list[Path], arm: Arm, currents: bool = False) -> list[Log]:
         """The logs, read and corrected; `currents` may stand in the place of torques."""

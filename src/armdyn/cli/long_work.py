@@ -11,7 +11,7 @@ import typer
 
 from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
 
-NOTHING_KEPT = "no file was written; the same command begins anew"
+NOTHING_KEPT = "nothing was written; run the command again to restart"
 MODELS = (".urdf", ".xml", ".toml", ".csv")
 
 
@@ -55,12 +55,13 @@ def progress_bar(
     nothing after it: the files that are written inside are written.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
     doing, monitor = "starting", watch()
     monitor.settled.clear()
     monitor.patience, monitor.message = patience, f"interrupted while {doing}; {outcome}"
-    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    remaining = () if total is None else (TimeRemainingColumn(elapsed_when_finished=False), TextColumn("left,"))
+    columns = (BarColumn(), TimeElapsedColumn(), *remaining, TextColumn("{task.description}"))
     console = Console(stderr=True)
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -25,7 +25,23 @@ ArmName = Annotated[
         autocompletion=complete_arm,
     ),
 ]
-Base = Annotated[str | None, typer.Option(help="First link of the chain, for a file that holds more than one.")]
+
+
+def law_lines() -> dict[str, str]:
+    """Return the purpose of each control law, by name."""
+    import tomllib
+    from pathlib import Path
+
+    return tomllib.loads(Path(__file__).with_name("laws.toml").read_text("utf-8"))
+
+
+def law_names(incomplete: str) -> list[str]:
+    """Names of control laws for the shell, as commands take them."""
+    names = [name.lower().replace(" + ", "-").replace(" ", "-") for name in law_lines()]
+    return [name for name in names if name.startswith(incomplete)]
+
+
+Base = Annotated[str | None, typer.Option(help="First link of the chain, if the file holds several chains.")]
 Tip = Annotated[str | None, typer.Option(help="Last link of the chain.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts (SI units, radians).")]
 

@@ -63,7 +63,7 @@ def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
     from armdyn.cli.demo import study as demo_study
 
     lines, title = [], "starting"
-    outcome = f"what was made before is in {out}; 'armdyn demo' begins anew"
+    outcome = f"earlier results are in {out}; run 'armdyn demo' again to restart"
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
         with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -138,7 +138,11 @@ def test_options_reach_the_fit(folder):
     data = json.loads(run("identify", arm, log, *options, "--balancer", "joint1", "--json"))
     assert data["prior_strength"] == 10
     assert data["structure"][0] == ["viscous", "coulomb", "offset", "balancer"]
-    for wrong, said in (("--method", "method one of"), ("--form", "form one of"), ("--balancer", "has no joint")):
+    for wrong, said in (
+        ("--method", "is not one of 'auto'"),
+        ("--form", "is not one of 'torque'"),
+        ("--balancer", "has no joint"),
+    ):
         result = CliRunner().invoke(app, ["identify", arm, log, wrong, "none"])
         assert result.exit_code != 0
         assert said in str(result.exception) + result.output
@@ -342,7 +346,7 @@ def test_interrupted(folder, monkeypatch):
     arguments = ["identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(out)]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 130
-    assert "interrupted while choosing terms; no file was written" in result.stderr
+    assert "interrupted while choosing terms; nothing was written" in result.stderr
     assert not out.exists()
 
 

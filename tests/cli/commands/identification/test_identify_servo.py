@@ -39,7 +39,7 @@ def test_ctrl_c_says_what_is_kept(folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("armdyn.servo.identify.search", stop)
     done = run("arm.urdf", "log.csv", "--out", "out.urdf")
     assert done.exit_code == 130
-    assert "interrupted while replaying the log: plain; no file was written" in done.stderr
+    assert "interrupted while replaying the log: plain; nothing was written" in done.stderr
     assert not (folder / "out.urdf").exists()
 
 
@@ -50,7 +50,7 @@ def test_wrong_options_are_explained(folder: Path) -> None:
         (("--stiffness", "joint1"), "expected a joint, '=' and a number"),
         (("--report", "out.pdf"), "ends in .html"),
         (("--mass", "0.1"), "go together"),
-        (("--units", "turns"), "unknown units"),
+        (("--units", "turns"), "'turns' is not one of 'rad', 'deg', 'ticks', 'normalised'"),
         (("--command", "nothing"), "no columns of commanded positions 'nothing'"),
     ):
         try:

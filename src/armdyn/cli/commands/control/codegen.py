@@ -11,17 +11,28 @@ import typer
 
 from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_selftest, print_written
 from armdyn.cli.long_work import working
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 Functions = Annotated[
-    list[str] | None, typer.Argument(metavar="FUNCTION...", help="Names such as inverse_dynamics; 'list' shows all.")
+    list[str] | None,
+    typer.Argument(
+        metavar="FUNCTION...",
+        help="Names such as inverse_dynamics; 'list' shows all.",
+        autocompletion=lambda incomplete: [name for name in exportable() if name.startswith(incomplete)],
+    ),
 ]
 LawName = Annotated[
-    str | None, typer.Option("--law", help="A control law instead, such as 'computed torque'; 'list' shows all.")
+    str | None,
+    typer.Option(
+        "--law",
+        metavar="LAW",
+        help="A control law instead, such as 'computed torque'; 'list' shows all.",
+        autocompletion=law_names,
+    ),
 ]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
 Cpp = Annotated[bool, typer.Option("--cpp", help="Functions: also a C++17 header (std::array, Eigen).")]
@@ -97,7 +108,8 @@ def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float
         package = ros2_package(arm, folder, chosen, rate=rate)
     print_written(package.files, json)
     if not json:
-        print(f"next:  copy {package.folder} into a workspace's src; colcon build --packages-select {package.name}")
+        print(f"Copy {package.folder} into the src folder of a ROS 2 workspace, then run there:")
+        print(f"  colcon build --packages-select {package.name}")
 
 
 def function(name: str) -> Callable[..., Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli.long_work import draw, end_command, progress_bar, require_folders, working
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
@@ -17,26 +17,39 @@ from armdyn.model.arm import Arm
 if TYPE_CHECKING:
     from armdyn.simulation.compare import Comparison
 
-Payload = Annotated[float, typer.Option(help="Mass at the tip that the controllers do not know [kg].")]
+
+def scenario_names(incomplete: str) -> list[str]:
+    """Names of scenarios for the shell."""
+    from armdyn.simulation.scenarios import SCENARIOS
+
+    return [name for name in (*SCENARIOS, "all") if name.startswith(incomplete)]
+
+
+Payload = Annotated[float, typer.Option(help="Unmodelled mass at the tip [kg].")]
 FrictionFactor = Annotated[
-    float, typer.Option("--friction-factor", "--friction", help="True friction over the model's.")
+    float, typer.Option("--friction-factor", "--friction", help="True friction relative to the model's.")
 ]
-Rate = Annotated[float, typer.Option(help="Of the controllers [Hz].")]
-Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
-Duration = Annotated[float, typer.Option(help="Of the run [s].")]
+Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz].")]
+Duration = Annotated[float, typer.Option(help="Length of the run [s].")]
 Controllers = Annotated[
-    list[str] | None, typer.Option("--controller", "-c", help="Only this one, by name; may be given several times.")
+    list[str] | None,
+    typer.Option(
+        "--controller", "-c", metavar="LAW", help="Only this controller; repeatable.", autocompletion=law_names
+    ),
 ]
 Scenarios = Annotated[
     list[str] | None,
     typer.Option(
         "--scenario",
         "-s",
-        help="Instead of load and friction: free, payload, contact, saturation, noise, delay, elastic, or all; may be "
-        "given several times. Says which controller to take when.",
+        metavar="NAME",
+        help="Recommend a controller for this scenario: free, payload, contact, saturation, noise, delay, elastic, or "
+        "all; repeatable.",
+        autocompletion=scenario_names,
     ),
 ]
-Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
+Report = Annotated[Path | None, typer.Option(help="Write a report: .html.")]
 Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
 
 
@@ -128,4 +141,4 @@ def _in_scenarios(
     else:
         print(f"{scenarios}\n\n{scenarios.advice()}")
     if scenarios.interrupted:
-        end_command("; above is what had run; the same command begins anew")
+        end_command("; the results above are complete; run the command again to restart")

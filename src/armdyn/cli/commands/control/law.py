@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli.long_work import working
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_lines, law_names, resolve
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
@@ -23,13 +23,13 @@ LawName = Annotated[
     typer.Argument(
         metavar="LAW",
         help="Such as 'computed torque'; 'armdyn law list' shows all.",
-        autocompletion=lambda: list(law_lines()),
+        autocompletion=law_names,
     ),
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
-Bandwidth = Annotated[float, typer.Option(help="Of every joint [Hz].")]
-Rate = Annotated[float, typer.Option(help="At which the law will be called [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz].")]
+Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
 Fmu = Annotated[Path | None, typer.Option(help="Write an FMU (FMI 2.0, co-simulation) to this .fmu instead of C.")]
 Inputs = Annotated[
@@ -68,13 +68,6 @@ def law(
     print_written([*code.sources, code.header, code.update.header, code.selftest], json, code.update)
     if not json:
         print_selftest([*code.sources, code.selftest])
-
-
-def law_lines() -> dict[str, str]:
-    """Return the purpose of each law, by name."""
-    import tomllib
-
-    return tomllib.loads(Path(__file__).parents[2].joinpath("laws.toml").read_text("utf-8"))
 
 
 def print_laws(json: bool) -> None:

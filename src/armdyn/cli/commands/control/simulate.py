@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -27,17 +27,25 @@ SWING = "swing"
 DESIGN_POINTS = 200  # of the reference, for gains
 
 Controller = Annotated[
-    str, typer.Option(help="pd, pid, computed-torque, lqr-t, slotine-li, ...: `armdyn law ARM list` shows all.")
+    str,
+    typer.Option(
+        metavar="LAW",
+        help="Control law, such as computed-torque; 'armdyn law list' shows all.",
+        autocompletion=law_names,
+    ),
 ]
-Resonance = Annotated[float | None, typer.Option(help="Elastic joints: each link on its spring swings at [Hz].")]
+Resonance = Annotated[
+    float | None, typer.Option(help="Elastic joints: natural frequency of each link on its spring [Hz].")
+]
 Reference = Annotated[
-    str, typer.Option(help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back.")
+    str,
+    typer.Option(metavar="FILE", help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back."),
 ]
 Duration = Annotated[
     float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
 ]
-Rate = Annotated[float, typer.Option(help="Samples of the controller per second [Hz].")]
-Bandwidth = Annotated[float, typer.Option(help="Of the controller [Hz]; gains follow from it.")]
+Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz]; gains follow from it.")]
 Payload = Annotated[
     list[str] | None,
     typer.Option(
@@ -55,7 +63,7 @@ Sensor = Annotated[
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv: the log that its sensors would write.")
 ]
-Report = Annotated[Path | None, typer.Option(help="Write a page about it: .html.")]
+Report = Annotated[Path | None, typer.Option(help="Write a report: .html.")]
 
 
 def simulate(
@@ -65,19 +73,23 @@ def simulate(
     duration: Duration = None,
     rate: Rate = 1000.0,
     substeps: Annotated[int | None, typer.Option(help="Steps of the integrator per sample; default as needed.")] = None,
-    delay: Annotated[float, typer.Option(help="From a sample to its torque [s], at most a sample.")] = 0.0,
+    delay: Annotated[float, typer.Option(help="Delay from a sample to its torque [s], at most one sample.")] = 0.0,
     bandwidth: Bandwidth = 5.0,
     payload: Payload = None,
-    friction: Annotated[bool, typer.Option(help="Whether the arm's friction acts and is compensated.")] = True,
+    friction: Annotated[bool, typer.Option(help="Simulate and compensate the arm's friction, or neither.")] = True,
     motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
     saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
     resonance: Resonance = None,
     backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0,
     resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0,
-    noise: Annotated[float, typer.Option(help="Of measured velocities, standard deviation [rad/s or m/s].")] = 0.0,
+    noise: Annotated[
+        float, typer.Option(help="Noise of measured velocities, standard deviation [rad/s or m/s].")
+    ] = 0.0,
     sensor: Sensor = None,
-    seed: Annotated[int, typer.Option(help="Of the noise.")] = 0,
-    engine: Annotated[str, typer.Option(help="armdyn, or mujoco (extra).")] = "armdyn",
+    seed: Annotated[int, typer.Option(help="Noise seed.")] = 0,
+    engine: Annotated[
+        Literal["armdyn", "mujoco"], typer.Option(help="Simulator of the arm; mujoco is an extra.")
+    ] = "armdyn",
     out: Out = None,
     report: Report = None,
     base: Base = None,
@@ -169,7 +181,7 @@ def _end(result: SimulationResult, outcome: str, report: Path | None) -> NoRetur
     """After Ctrl-C: say what is kept."""
     drawn = f"; {report} was not drawn, which takes seconds" if report else ""
     until = f"at {result.t[-1]:.4g} s; the run up to then is {outcome}{drawn}"
-    end_command(f" {until}; the same command begins anew")
+    end_command(f" {until}; run the command again to restart")
 
 
 def _require_suffix(out: Path | None) -> None:

@@ -37,7 +37,7 @@ def calibrate(
     report: Annotated[Path | None, typer.Option(help="Write a page with residuals: .html.")] = None,
     fit: Annotated[
         str,
-        typer.Option(help="What is fitted beside base and tool: all, offsets (the joints' zeros) or base (nothing)."),
+        typer.Option(help="Parameters beside base and tool: all, offsets (the joints' zeros) or base (none)."),
     ] = "all",
     no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False,
     masses: Annotated[
@@ -50,7 +50,7 @@ def calibrate(
         bool, typer.Option("--approach", help="Joints have play; rows are in the order of motion.")
     ] = False,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
-    unit: Annotated[str, typer.Option(help="Of lengths without one: m, cm, mm, um or in.")] = "m",
+    unit: Annotated[str, typer.Option(help="Unit of lengths without one: m, cm, mm, um or in.")] = "m",
     camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
     design: Annotated[
         int | None, typer.Option(metavar="K", help="Choose K poses to measure, and write their joints to POSES.")

@@ -18,7 +18,7 @@ def drive_gains(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],
     loaded: Annotated[Path, typer.Argument(metavar="LOADED", help="The same with a payload of known mass.")],
-    mass: Annotated[float, typer.Option(help="Of the payload [kg].")],
+    mass: Annotated[float, typer.Option(help="Payload mass [kg].")],
     com: Annotated[
         tuple[float, float, float] | None,
         typer.Option(help="Its centre of mass in the tip's frame [m]; identified where it is not given."),

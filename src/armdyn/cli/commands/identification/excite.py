@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -50,10 +50,10 @@ NoApart = Annotated[bool, typer.Option("--no-self-collision", help="Do not keep 
 Obstacles = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Boxes, half-spaces and spheres to keep clear of (.toml).")
 ]
-Margin = Annotated[float, typer.Option(help="Part of the arm's own velocity and torque limits that is left free.")]
+Margin = Annotated[float, typer.Option(help="Share of the arm's velocity and torque limits that stays free.")]
 MaxTorque = Annotated[
     str | None,
-    typer.Option(metavar="T1,T2,..", help="Keep these torque limits, one or n, by the arm's present model [N m or N]."),
+    typer.Option(metavar="T1,T2,..", help="Torque limits, one or n, checked with the arm's present model."),
 ]
 Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
 Radius = Annotated[
@@ -75,11 +75,13 @@ Ros = Annotated[
 UrScript = Annotated[
     Path | None, typer.Option("--urscript", metavar="FILE", help="With --home: program for UR controllers (.script).")
 ]
-Criterion = Annotated[str, typer.Option(help="condition, log-det, min-singular or kalman.")]
+Criterion = Annotated[
+    Literal["condition", "log-det", "min-singular", "kalman"], typer.Option(help="Criterion that the motion optimises.")
+]
 Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
 PriorLogs = Annotated[
     list[Path] | None,
-    typer.Option("--given", metavar="LOG", help="Logs that there are already: the motion complements them."),
+    typer.Option("--given", metavar="LOG", help="Existing logs that the motion complements; repeatable."),
 ]
 Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
 
@@ -109,9 +111,9 @@ def excite(
     radius: Radius = None,
     time_budget: Budget = 20.0,
     starts: Annotated[
-        int | None, typer.Option(help="End after so many searches, not by the clock: reproducible.")
+        int | None, typer.Option(help="Stop after this many searches, not by the clock; reproducible.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the random starts.")] = 0,
     rate: Annotated[
         float | None, typer.Option(help="Samples per second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
     ] = None,
@@ -130,7 +132,7 @@ def excite(
     """Design a motion that excites an arm's parameters within its limits, and save it.
 
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
-    margin; what is not checked is said. Exit code 3: saved, but some link was not kept off the floor or an obstacle.
+    margin; anything not checked is listed. Exit code 3: saved, but some link was not kept off the floor or an obstacle.
     Ctrl-C saves the best so far (exit code 130).
     """
     from armdyn.blas import single_threaded
@@ -185,7 +187,7 @@ def excite(
             print(f"wrote {report}")
     if interrupted:
         drawn = f"; {report} was not written, which takes seconds" if report else ""
-        end_command(f"; the best motion so far is saved{drawn}; another --seed looks further")
+        end_command(f"; saved the best motion so far{drawn}; try another --seed to search further")
     _warn(excitation, experiment)
 
 

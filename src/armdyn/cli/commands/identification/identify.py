@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -26,47 +26,57 @@ if TYPE_CHECKING:
 MOST_REASONS = 4  # shown on the terminal; the report has all
 Force = Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also all parameters with intervals, and notes.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print all parameters with intervals, and notes.")]
 
 
 @with_log_options()
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
-    check: Annotated[bool, typer.Option("--check", help="Only check the logs: nothing is fitted.")] = False,
-    validate: Annotated[list[Path] | None, typer.Option(help="A log to compare with, not fitted; repeatable.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Only check the logs; fit nothing.")] = False,
+    validate: Annotated[
+        list[Path] | None, typer.Option(help="Validation log, which is not fitted; repeatable.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
     gravity: Annotated[
-        bool, typer.Option("--gravity", help="Gravity alone, from poses held still or slow motion both ways.")
+        bool,
+        typer.Option("--gravity", help="Identify gravity only, from still poses or slow motion in both directions."),
     ] = False,
     friction: Annotated[
-        str, typer.Option(help="auto: a dictionary of terms weighed by evidence; simple: viscous, Coulomb, offset.")
+        Literal["auto", "simple"],
+        typer.Option(help="Friction terms. auto: chosen by evidence; simple: viscous, Coulomb, offset."),
     ] = "auto",
     rotors: Annotated[
-        bool | None, typer.Option("--rotors/--no-rotors", help="Whether drives have inertia; default: found.")
+        bool | None, typer.Option("--rotors/--no-rotors", help="Identify rotor inertia, or not; default: by evidence.")
     ] = None,
     coupling: Annotated[
         list[str] | None,
-        typer.Option(help="Joints that share a drive, such as 5+6 or 6-5; may be repeated; none: look for none."),
+        typer.Option(metavar="JOINTS", help="Joints that share a drive, such as 5+6 or 6-5, or none; repeatable."),
     ] = None,
     springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
     balancer: Annotated[
-        list[str] | None, typer.Option(help="Joint with a gas spring or hydraulic balancer; may be repeated.")
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Joint with a gas spring or hydraulic balancer; repeatable."),
     ] = None,
     prior: Annotated[
-        float | None, typer.Option(help="Strength of the prior inertia, 0 for none; default by held-out error.")
+        float | None, typer.Option(help="Strength of the inertia prior, 0 for none; default: by evidence.")
     ] = None,
     mass: Annotated[
-        tuple[float, float] | None, typer.Option(help="Least and most that all moving links weigh together [kg].")
+        tuple[float, float] | None,
+        typer.Option(metavar="MIN MAX", help="Bounds of the total mass of all moving links [kg]."),
     ] = None,
-    band: Annotated[float | None, typer.Option(help="Low-pass on torques and regressor [Hz]; default 5.")] = None,
-    cutoff: Annotated[float | None, typer.Option(help="Low-pass on positions [Hz]; default 10.")] = None,
+    band: Annotated[
+        float | None, typer.Option(help="Low-pass filter of torques and regressor [Hz]; default 5.")
+    ] = None,
+    cutoff: Annotated[float | None, typer.Option(help="Low-pass filter of positions [Hz]; default 10.")] = None,
     method: Annotated[
-        str, typer.Option(help="How positions are differentiated: auto, butterworth, kalman, savgol, spline.")
+        Literal["auto", "butterworth", "kalman", "savgol", "spline"],
+        typer.Option(help="Method that differentiates positions."),
     ] = "auto",
     form: Annotated[
-        str, typer.Option(help="torque; filtered, without accelerations; energy, one equation of power.")
+        Literal["torque", "filtered", "energy"],
+        typer.Option(help="Equations: torques, filtered torques without accelerations, or power."),
     ] = "torque",
     *,
     options: LogOptions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,40 +23,48 @@ def identify_servo(
         typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, LeRobot data sets, ROS 2 bags."),
     ],
     command: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Columns or topic of commanded positions, as 'action'.")
+        str | None, typer.Option(metavar="NAME", help="Columns or topic of commanded positions, such as 'action'.")
     ] = None,
     measured: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Columns or topic of measured ones, as 'observation.state'.")
+        str | None,
+        typer.Option(metavar="NAME", help="Columns or topic of measured positions, such as 'observation.state'."),
     ] = None,
     units: Annotated[
-        str | None, typer.Option(help="Positions are rad, deg, ticks (4096 per turn), normalised.")
+        Literal["rad", "deg", "ticks", "normalised"] | None,
+        typer.Option(help="Unit of positions; 4096 ticks per turn, normalised from -100 to 100."),
     ] = None,
     motors: Annotated[
-        str | None, typer.Option(metavar="M1,M2,..", help="What the log calls the motors, in the arm's order.")
+        str | None,
+        typer.Option(metavar="M1,M2,..", help="Names of the motors in the log, in the order of the arm's joints."),
     ] = None,
     episodes: Annotated[
-        str | None, typer.Option(metavar="0,1,4-7", help="Of a LeRobot data set, which; default all.")
+        str | None, typer.Option(metavar="0,1,4-7", help="Episodes of a LeRobot data set; default all.")
     ] = None,
     sign: Annotated[
-        str | None, typer.Option(metavar="S1,S2,..", help="1, or -1 for motors that count the other way.")
+        str | None,
+        typer.Option(metavar="S1,S2,..", help="Signs of the motors: 1, or -1 for those that count the other way."),
     ] = None,
     offset: Annotated[
-        str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions after that [rad or m].")
+        str | None, typer.Option(metavar="Q1,Q2,..", help="Offsets added to all positions after the signs [rad or m].")
     ] = None,
     stiffness: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT=KP", help="A stiffness that was measured [N m/rad]; repeatable.")
+        list[str] | None, typer.Option(metavar="JOINT=KP", help="Measured stiffness of a joint [N m/rad]; repeatable.")
     ] = None,
     loaded: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="A log with a payload of known mass; repeatable.")
+        list[Path] | None, typer.Option(metavar="LOG", help="Log with a payload of known mass; repeatable.")
     ] = None,
-    mass: Annotated[float | None, typer.Option(help="Of that payload [kg].")] = None,
-    com: Annotated[tuple[float, float, float], typer.Option(help="Its centre of mass in the tip's frame [m].")] = (
+    mass: Annotated[float | None, typer.Option(help="Mass of that payload [kg].")] = None,
+    com: Annotated[
+        tuple[float, float, float],
+        typer.Option(metavar="X Y Z", help="Centre of mass of that payload in the tip's frame [m]."),
+    ] = (
         0.0,
         0.0,
         0.0,
     ),
     terms: Annotated[
-        str, typer.Option(help="Of the servos: auto (by held-out error), plain, 'dead band', friction or whole.")
+        Literal["auto", "plain", "dead band", "friction", "whole"],
+        typer.Option(help="Terms of the servo model; auto: by the held-out error."),
     ] = "auto",
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the arm: .xml, .urdf or .toml.")] = None,
     report: Annotated[Path | None, typer.Option(help="Write a report with replays: .html.")] = None,
@@ -114,7 +122,7 @@ def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     print_list("Remarks", [str(finding) for finding in verdict.remarks])
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
-    print(f"next: {servo_command(fit, out)}")
+    print(f"try:  {servo_command(fit, out)}")
 
 
 def summary(fit: ServoFit) -> dict[str, Any]:

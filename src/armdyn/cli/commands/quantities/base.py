@@ -12,7 +12,7 @@ from armdyn.cli.show import attributes, number, print_json, print_line, print_ta
 if TYPE_CHECKING:
     from armdyn.dynamics.base.parameters import BaseParameters
 
-Gravity = Annotated[bool, typer.Option("--gravity", help="Of gravity torques alone (the arm at rest).")]
+Gravity = Annotated[bool, typer.Option("--gravity", help="Base parameters of gravity torques only (the arm at rest).")]
 Rotors = Annotated[bool, typer.Option("--rotors", help="Identify rotor inertias Ia along with the links.")]
 
 

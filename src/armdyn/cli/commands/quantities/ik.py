@@ -34,10 +34,8 @@ Poses = Annotated[
     Path | None,
     typer.Option(help="Many poses: a CSV file with columns x, y, z and qw, qx, qy, qz or roll, pitch, yaw."),
 ]
-Near = Annotated[str | None, typer.Option(help="Of several solutions take the nearest to these joint positions.")]
-Axis = Annotated[
-    str | None, typer.Option(help="Of the orientation only the direction of this axis of the tip matters: x, y or z.")
-]
+Near = Annotated[str | None, typer.Option(help="Take the solution nearest to these joint positions.")]
+Axis = Annotated[str | None, typer.Option(help="Match only the direction of this axis of the tip: x, y or z.")]
 Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees.")]
 
 

@@ -15,7 +15,7 @@ from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, matrix_columns, re
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Reduced = Annotated[bool, typer.Option("--reduced", help="Of the base parameters alone (see 'armdyn base').")]
+Reduced = Annotated[bool, typer.Option("--reduced", help="Only the base parameters (see 'armdyn base').")]
 
 
 def regressor(

@@ -16,7 +16,9 @@ from armdyn.reproduce import load
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for pages and figures.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs; the same verdicts.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Of noise, and of motions that a document does not give.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of noise, and of motions that a document does not give.")
+]
 Page = Annotated[Path | None, typer.Option("--page", help="With 'all': print the results into this Markdown page.")]
 
 
