@@ -157,7 +157,7 @@ class TestAdvice:
         base = dataclasses.replace(fit.base, std=weak)
         poor = fit.with_fields(undetermined=("Izz2", "F02"), base=base)
         first, second, *_ = advice(poor)
-        assert first == "Move joint 2: the logs say nothing about Izz2, F02."
+        assert first == "Move joint 2: the logs do not determine Izz2, F02."
         assert "motion of joint 1 together" in second
 
     def test_timid_joints(self, fit):
@@ -261,8 +261,8 @@ def test_the_first_screen_names_a_drive_of_two_joints_and_a_next_step(fit, tmp_p
     text = armdyn.report(alone, tmp_path / "a.html").read_text()
     first = text[: text.index(">Links<")]
     assert "<p>Joints 1 and 2 share a drive: q1 + q2.</p>" in first
-    assert "Next: use it, or see first how it does on a log of another motion (armdyn validate)." in first
-    assert next_step(fit.with_fields(verdict=good, other=fit.other or fit.training)) == "use it"
+    assert "Next: use the model, or test it first on a log of a different motion (armdyn validate)." in first
+    assert next_step(fit.with_fields(verdict=good, other=fit.other or fit.training)) == "use the model"
 
 
 def test_friction_curves_have_bands_that_hold(puma_fit_and_truth):

@@ -33,24 +33,23 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     suggestions = []
     if fit.undetermined:
-        suggestions.append(f"Move {_joints(fit.undetermined)}: the logs say nothing about {_list(fit.undetermined)}.")
+        suggestions.append(f"Move {_joints(fit.undetermined)}: the logs do not determine {_list(fit.undetermined)}.")
     if fit.weak:
         suggestions.append(
-            f"{len(fit.weak)} parameters are smaller than their own uncertainty ({_list(fit.weak)}). If they matter "
-            f"to you, log faster motion of {_joints(fit.weak)} together; otherwise leave them: they hardly move "
-            "any torque."
+            f"{len(fit.weak)} parameters are smaller than their uncertainty ({_list(fit.weak)}). They hardly change "
+            f"any torque. To determine them, log a faster motion of {_joints(fit.weak)} together."
         )
     suggestions += _timid(fit)
     if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
-        suggestions.append("The error on held-out data is well above the fitted one: log longer, or another motion.")
+        suggestions.append("The held-out error is well above the training error. Log a longer or a different motion.")
     if fit.strength >= STRONG_PRIOR:
         suggestions.append(
-            "The description is believed more than the logs: their motion is too slow or too short to correct it."
+            "The description has more weight than the logs: their motion is too slow or too short to correct it."
         )
     worst = int(np.argmax(fit.rel_error_joints))
     suggestions.append(
         f"Joint {worst + 1} '{fit.arm.coordinate_names[worst]}' has the largest relative error "
-        f"({fit.rel_error_joints[worst]:.1%}): look at its curve first."
+        f"({fit.rel_error_joints[worst]:.1%}). Look at its curve first."
     )
     return suggestions
 
@@ -58,7 +57,7 @@ def advice(fit: Fit) -> list[str]:
 def next_step(fit: Fit) -> str:
     """The one thing to do next; empty where the verdict names none."""
     if _keeps_description(fit):
-        return "keep the description, which explains these logs better than the fit, or log faster and longer motion"
+        return "keep the description, which explains these logs better than the fit, or log a faster, longer motion"
     step = fit.verdict.step
     if step.kind != NextStep.NONE:
         log = fit.checks[0].log if fit.checks else None
@@ -68,8 +67,8 @@ def next_step(fit: Fit) -> str:
     if fit.verdict.level != Level.GOOD:
         return ""
     if fit.other is not None:
-        return "use it"
-    return "use it, or see first how it does on a log of another motion (armdyn validate)"
+        return "use the model"
+    return "use the model, or test it first on a log of a different motion (armdyn validate)"
 
 
 def _keeps_description(fit: Fit) -> bool:

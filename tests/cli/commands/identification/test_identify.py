@@ -403,7 +403,7 @@ class TestTheAnswer:
         (error,) = (line.split()[1] for line in lines if line.startswith("measured: "))
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
-        assert lines[-2].startswith("next: use it, or see first how it does on a log of another motion")
+        assert lines[-2].startswith("next: use the model, or test it first on a log of a different motion")
         assert lines[-1] == "try:  armdyn info out.urdf"  # one next step; what would make it better is on the page
         page = (answers / "out.html").read_text()
         assert re.search(
