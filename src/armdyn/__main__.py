@@ -8,12 +8,7 @@ INTERRUPTED = 130
 def main() -> None:
     """Load the program and run it."""
     try:
-        if sys.argv[1:] == ["--version"]:  # known without loading the program
-            from armdyn import __version__
-
-            print(f"armdyn {__version__}")
-            return
-        from armdyn.cli.app import main as run
+        from armdyn.cli.start import run
 
         run()
     except KeyboardInterrupt:

@@ -25,7 +25,21 @@ class ModelError(ArmdynError):
 
 
 class ReadError(ArmdynError):
-    """A file cannot be read as what it claims to be."""
+    """A file cannot be read as what it claims to be.
+
+    `path`, `line`, `expected`, `got` and `remedy` tell where, what and what helps, as far as these are known; without
+    a sentence, the message is made of them.
+    """
+
+    def __init__(
+        self, message: str = "", *, path: Any = None, line: int | None = None, expected: str = "", got: str = "",
+        remedy: str = "",
+    ) -> None:  # fmt: skip
+        place = ", line ".join(str(part) for part in (path, line) if part is not None)
+        parts = [f"expected {expected}" if expected else "", f"got {got}" if got else ""]
+        sentence = "; ".join(filter(None, (", ".join(filter(None, parts)), remedy)))
+        super().__init__(message or ": ".join(filter(None, (place, sentence))))
+        self.path, self.line, self.expected, self.got, self.remedy = path, line, expected, got, remedy
 
 
 class MissingInertiaError(ArmdynError):

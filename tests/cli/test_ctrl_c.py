@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
     "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
-    "study study.toml": ((3.0,), f"what is finished is kept in study; go on with --resume|{AGAIN}"),
+    "study study.toml": ((3.0,), f"finished cases are kept in study; continue with --resume|{AGAIN}"),
     "demo": ((3.0,), "interrupted while .*; earlier results are in armdyn-demo; run 'armdyn demo' again to restart"),
 }  # fmt: skip
 AT_NIGHT = {

@@ -11,6 +11,7 @@ import armdyn
 from armdyn.errors import ArmdynError, ArmdynWarning, ReadError
 from armdyn.model.xacro import expand_xacro
 from armdyn.model.xacro_guard import guard
+from armdyn.report.options import xacro_words
 
 pytest.importorskip("xacrodoc")
 
@@ -32,7 +33,8 @@ def test_macros_expressions_and_arguments(tmp_path):
     path = write(tmp_path / "a.urdf.xacro", LINKS)
     arm = armdyn.load(path, args={"length": 0.7})
     assert arm.source is not None
-    assert arm.source.options == ("--xacro-arg", "length:=0.7")  # for commands that are printed
+    assert arm.source.xacro == (("length:=0.7",), ())
+    assert xacro_words(arm) == ["--xacro-arg", "length:=0.7"]  # for commands that are printed
     assert arm.joint_names == ("to_upper",)
     assert arm.joints[0].before[2, 3] == 0.7
     assert arm.links[0].inertia.mass == 3.0
@@ -71,6 +73,7 @@ def test_what_a_xacro_may_not(tmp_path, body, message):
 ATTEMPTS = """
 import os, sys
 from armdyn.model.xacro_guard import guard
+from armdyn.report.options import xacro_words
 folder, denied = sys.argv[1], []
 sys.addaudithook(guard([folder], denied))
 own = os.path.join(folder, "own.txt")

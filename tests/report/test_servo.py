@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from armdyn.report.servo import verdict
 from armdyn.servo.parameters import NAMES
 from armdyn.servo.result import ServoFit
 
@@ -33,7 +32,8 @@ def test_the_verdict_follows_from_the_replay_error(servo_fit: ServoFit) -> None:
     """Its share of the error of assuming perfect tracking, with the limits of torque models."""
     errors = servo_fit.errors
     for share, level in ((0.09, "good"), (0.11, "usable with care"), (0.41, "not usable")):
-        assert verdict(replace(servo_fit, errors=errors._replace(held_out=share * servo_fit.unfollowed))) == level
+        fit = replace(servo_fit, errors=errors._replace(held_out=share * servo_fit.unfollowed))
+        assert fit.verdict.level == level
 
 
 def test_notebooks_and_figures(servo_fit: ServoFit) -> None:

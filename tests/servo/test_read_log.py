@@ -112,8 +112,10 @@ def test_what_is_missing_is_named(arm: armdyn.Arm, motion: tuple[np.ndarray, ...
     with pytest.raises(ReadError, match=r"'goal' has columns goal_0, .*name their motors"):
         read_servo_log(four, arm, command="goal")
     late = write(tmp_path / "late.csv", [*(f"goal_{k}" for k in range(5)), *(f"present_{k}" for k in range(5))], u, q)
-    with pytest.raises(ReadError, match="no column of times"):
+    with pytest.raises(ReadError) as untimed:
         read_servo_log(late, arm)
+    assert (untimed.value.path, untimed.value.expected) == (str(late), "a column of times")
+    assert untimed.value.remedy == "name it t, time or timestamp"
     with pytest.raises(ReadError, match="no such file"):
         read_servo_log(tmp_path / "none.csv", arm)
     (tmp_path / "log.pickle").write_bytes(b"x")
@@ -190,8 +192,9 @@ def test_damaged_data_sets(arm: armdyn.Arm, tmp_path: Path) -> None:
     """Folders that are not whole."""
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta" / "info.json").write_text("{")
-    with pytest.raises(ReadError, match="cannot be read as JSON"):
+    with pytest.raises(ReadError) as broken:
         read_servo_log(tmp_path, arm)
+    assert (broken.value.path, broken.value.expected) == (tmp_path / "meta" / "info.json", "JSON")
     (tmp_path / "meta" / "info.json").write_text("{}")
     with pytest.raises(ReadError, match="was it downloaded whole"):
         read_servo_log(tmp_path, arm)

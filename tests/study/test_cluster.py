@@ -154,7 +154,7 @@ def test_a_lost_scheduler_is_one_sentence_and_what_is_finished_stays(study, tmp_
             cluster.close()
 
     begin = time.monotonic()
-    with pytest.raises(StudyError, match=r"the cluster gave up \(\w+\); what is finished is kept, go on with --resume"):
+    with pytest.raises(StudyError, match=r"the cluster gave up \(\w+\); finished cases are kept; continue"):
         run_study(study(), tmp_path / "out", dask=cluster.scheduler_address, progress=lose)
     assert time.monotonic() - begin < 60
     assert contents(tmp_path / "out")

@@ -110,7 +110,7 @@ def test_ctrl_c_keeps_what_is_finished(study, tmp_path, workers):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"go on with --resume" in said
+    assert b"continue with --resume" in said
     assert b"Traceback" not in said
     assert Store.of(folder, small).done >= 3 * 64
 

@@ -53,7 +53,7 @@ def test_parts_are_ordinary_parquet(computed):
 
 def test_results_are_not_overwritten(computed):
     small, folder, _ = computed
-    with pytest.raises(StudyError, match="holds results already; go on with --resume"):
+    with pytest.raises(StudyError, match="holds results already; continue with resume=True"):
         run_study(small, folder)
 
 

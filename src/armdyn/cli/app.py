@@ -46,6 +46,8 @@ PYTHON = (
     (r"give args=\{'name': 'value'\}", "give --xacro-arg name:=value"),
     (r"give packages=\['folder'\]", "give --package-path folder"),
     (r"another with port=", "another with --port"),
+    (r"\bresume=True\b", "--resume"),
+    (r"^dask=?", "--dask "),
     (r"\bsubsteps=", "--substeps"),
     (r"give Drive\(coupling=\.\.\.\) rows", "write coupling rows into a .toml"),
     (r"; (?:use|Load with) (?:method|snap)=[^;]*", ""),
@@ -165,7 +167,10 @@ def _print_json_error(error: BaseException, text: str, arguments: list[str]) -> 
     findings = [
         {"kind": finding.kind.value, "joints": list(finding.joints)} for finding in getattr(error, "findings", ())
     ]
-    about = {"kind": type(error).__name__, "message": text}
+    about: dict[str, Any] = {"kind": type(error).__name__, "message": text}
+    for name in ("path", "line", "expected", "got", "remedy"):
+        if value := getattr(error, name, None):
+            about[name] = value if isinstance(value, int) else str(value)
     print_json({"error": about | ({"findings": findings} if findings else {})})
 
 

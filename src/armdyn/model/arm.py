@@ -96,6 +96,7 @@ class Source(NamedTuple):
     branches: str = "lump"
     hold: tuple[tuple[str, float], ...] = ()  # positions of joints off the chain
     expanded: bytes | None = None  # the URDF that a xacro wrote
+    xacro: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())  # its arguments, name:=value, and folders of packages
 
 
 class Physical(NamedTuple):

@@ -75,10 +75,9 @@ def load(
         chain["text"] = expand_xacro(path, args, packages)
     elif args or packages:
         raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
-    options = [word for name, value in (args or {}).items() for word in ("--xacro-arg", f"{name}:={value}")]
-    options += [word for folder in packages or () for word in ("--package-path", str(folder))]
+    xacro = tuple(f"{name}:={value}" for name, value in (args or {}).items()), tuple(map(str, packages or ()))
     asked = (branches, tuple((hold or {}).items()), chain.get("text"))
-    source = Source(Path(path).absolute(), base, tip, tuple(options), *asked)
+    source = Source(Path(path).absolute(), base, tip, (), *asked, xacro)
     arm = replace(_read(Path(path), chain, hold), source=source)
     if snap is not None:
         from armdyn.model.snap import snap_frames

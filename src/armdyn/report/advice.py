@@ -164,7 +164,7 @@ def arm_words(arm: Arm) -> list[str]:
     if arm.source is None:
         return [arm.name]
     ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
-    return [shown_path(arm.source.path), *ends, *arm.source.options]
+    return [shown_path(arm.source.path), *ends, *options.xacro_words(arm), *arm.source.options]
 
 
 def _list(names: tuple[str, ...]) -> str:

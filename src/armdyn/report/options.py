@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import reduce
 from pathlib import Path
 
@@ -11,6 +12,17 @@ from armdyn.identification.hypotheses.finding import Finding, with_remedy
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.model.arm import Arm
+
+
+def case_command(file: Path, number: int) -> str:
+    """Return the command that shows one case of a study in full."""
+    return f"armdyn study {shlex.quote(str(file))} --case {number}"
+
+
+def xacro_words(arm: Arm) -> list[str]:
+    """Options with which a command expands the xacro of an arm."""
+    both = zip(("--xacro-arg", "--package-path"), arm.source.xacro if arm.source else (), strict=False)
+    return [word for option, values in both for value in values for word in (option, value)]
 
 
 def log_words(arm: Arm, log: Log) -> list[str]:

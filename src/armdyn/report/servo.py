@@ -42,7 +42,7 @@ TORQUES = ("inertia", "damping", "coulomb", "static")
 
 def page(fit: ServoFit, out: Path | None = None) -> str:
     """The page of a fit; `out` is the file of the arm, where it was written."""
-    level = verdict(fit)
+    level = fit.verdict.level
     parts = [
         html.heading(f"Servos of {fit.source.name}", 1),
         html.paragraph(f"{str(level).capitalize()}: {error_text(fit)}.", f"big {KINDS[level]}"),
@@ -73,11 +73,6 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
     ]
     files = [fit.source.source.path if fit.source.source else None, *(log.path for log in fit.logs)]
     return html.document(f"armdyn: servos of {fit.source.name}", *parts, files=files)
-
-
-def verdict(fit: ServoFit) -> Level:
-    """Whether to use the servos."""
-    return fit.verdict.level
 
 
 def _doubts(fit: ServoFit) -> list[str]:

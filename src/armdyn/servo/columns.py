@@ -97,9 +97,8 @@ def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, 
     known = {name: understand(name, arm.joint_names) for name in table}
     stamps = sorted((c.rank, name) for name, c in known.items() if c and c.role == "time" and not c.joint)
     if not stamps:
-        raise ReadError(
-            f"{where}: no column of times; expected one named t, time or timestamp, got {', '.join(list(table)[:12])}"
-        )
+        names = ", ".join(list(table)[:12])
+        raise ReadError(path=where, expected="a column of times", got=names, remedy="name it t, time or timestamp")
     name = stamps[0][1]
     t, column = np.asarray(table[name], float), known[name]
     if column and column.unit in UNITS:

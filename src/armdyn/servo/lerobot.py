@@ -54,9 +54,9 @@ def _info(path: Path) -> Mapping[str, Any]:
     try:
         info = json.loads(read_text(path / INFO))
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ReadError(f"{path / INFO}: cannot be read as JSON ({error})") from None
+        raise ReadError(path=path / INFO, expected="JSON", got=str(error)) from None
     if not isinstance(info, Mapping) or not isinstance(info.get("features", {}), Mapping):
-        raise ReadError(f"{path / INFO}: expected a table with features; is it a LeRobot data set?")
+        raise ReadError(path=path / INFO, expected="a table with features", remedy="is it a LeRobot data set?")
     return info
 
 

@@ -77,8 +77,8 @@ class _Cluster:
                 return
             if self._looked - begin > PATIENCE_S:
                 raise StudyError(
-                    f"--dask {self.address}: the cluster has no workers; what is finished is kept, start some and "
-                    "go on with --resume"
+                    f"dask={self.address}: the cluster has no workers; finished cases are kept; start workers and "
+                    "continue with resume=True"
                 )
             time.sleep(min(LOOK_SECONDS, PATIENCE_S))
 
@@ -105,7 +105,7 @@ def _unpack(packed: bytes) -> Study:
 def _compute(packed: bytes, number: int, version: str) -> Columns:
     """A part, at a worker."""
     if version != __version__:
-        raise StudyError(f"--dask: a worker has armdyn {__version__}, this program {version}; expected the same")
+        raise StudyError(f"dask: a worker has armdyn {__version__}, this program {version}; expected the same")
     keep_memory()
     study = _unpack(packed)
     return study.compute(study.parts[number])
@@ -130,13 +130,14 @@ def _cluster(address: str) -> Iterator[_Cluster]:
 
 def _cluster_error(address: str, error: BaseException) -> StudyError:
     return StudyError(
-        f"--dask {address}: the cluster gave up ({type(error).__name__}); what is finished is kept, go on with --resume"
+        f"dask={address}: the cluster gave up ({type(error).__name__}); finished cases are kept; continue with "
+        "resume=True"
     )
 
 
 def _client(address: str) -> Any:
-    distributed = import_extra("distributed", "--dask needs distributed", "dask")
+    distributed = import_extra("distributed", "a study on a Dask cluster needs distributed", "dask")
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise StudyError(f"--dask {address}: no scheduler answers there ({type(error).__name__})") from None
+        raise StudyError(f"dask={address}: no scheduler answers there ({type(error).__name__})") from None

@@ -124,7 +124,7 @@ def _in_pool(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
             if losses > MOST_LOST_WORKERS:
                 raise StudyError(
                     f"{study.name}: worker processes died {losses} times in a row, out of memory perhaps; "
-                    "what is finished is kept, go on with --resume and fewer workers"
+                    "finished cases are kept; continue with resume=True and fewer workers"
                 ) from None
 
 

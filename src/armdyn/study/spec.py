@@ -7,7 +7,6 @@ import importlib
 import json
 import os
 import re
-import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -128,7 +127,9 @@ class Study(ABC):
 
     def command(self, number: int) -> str:
         """Return the command that shows one case in full."""
-        return f"armdyn study {shlex.quote(str(self.head.file))} --case {number}"
+        from armdyn.report.options import case_command
+
+        return case_command(self.head.file, number)
 
     def require_case(self, number: int) -> None:
         """Complain of a number that no case has."""

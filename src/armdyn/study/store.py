@@ -63,7 +63,9 @@ class Store:
         """The folder, if need be, unless something is there that this study would spoil."""
         if (self.folder / MANIFEST).exists():
             if not resume:
-                raise StudyError(f"{self.folder}: holds results already; go on with --resume, or choose another folder")
+                raise StudyError(
+                    f"{self.folder}: holds results already; continue with resume=True, or choose another folder"
+                )
         elif self.folder.is_dir() and not all(STORE_FILES.fullmatch(path.name) for path in self.folder.iterdir()):
             raise StudyError(f"{self.folder}: the folder is not empty and holds no study; choose another one")
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
@@ -147,7 +149,7 @@ class Store:
             self._sums.pop(number, None)
             raise StudyError(
                 f"{self.folder}: part {number} cannot be written ({error.strerror or error}); {self.done:,} of "
-                f"{self.study.count:,} cases are kept, go on with --resume"
+                f"{self.study.count:,} cases are kept; continue with resume=True"
             ) from None
 
     def columns(self) -> Columns:

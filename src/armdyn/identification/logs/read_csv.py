@@ -195,7 +195,7 @@ def _cell(text: str, path: Path, line: int, used: bool) -> float:
         return 3600.0 * int(hours) + 60.0 * int(minutes) + float(seconds)
     if re.match(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d", text):
         return _seconds(text, path, line)
-    raise ReadError(f"{path}, line {line}: expected a number, got {text[:40]!r}")
+    raise ReadError(path=path, line=line, expected="a number", got=repr(text[:40]))
 
 
 def _seconds(text: str, path: Path, line: int) -> float:
@@ -204,4 +204,4 @@ def _seconds(text: str, path: Path, line: int) -> float:
     try:
         return float(np.datetime64(plain, "us").astype(float)) * 1e-6
     except ValueError:
-        raise ReadError(f"{path}, line {line}: expected a number or a date, got {text[:40]!r}") from None
+        raise ReadError(path=path, line=line, expected="a number or a date", got=repr(text[:40])) from None

@@ -28,7 +28,7 @@ def read_json(path: Path, joints: tuple[str, ...]) -> Table:
     elif isinstance(data, dict):
         leaves = {name: _array(value, name, path) for name, value in _flat(data, path)}
     else:
-        raise ReadError(f"{path}: expected a list of records or an object of arrays, got {type(data).__name__}")
+        raise ReadError(path=path, expected="a list of records or an object of arrays", got=type(data).__name__)
     return columns_of(iter(leaves.items()), joints, path)
 
 

@@ -50,7 +50,7 @@ def test_a_study_from_file_to_report(file, tmp_path):
     assert "tiny: 40 runs of 0.2 s at 200 Hz" in done.stdout
     names = {path.name for path in (tmp_path / "tiny").iterdir()}
     assert names >= {"manifest.jsonl", "parts", "report.html", "success.png", "distributions.png"}
-    with pytest.raises(ArmdynError, match="go on with --resume"):
+    with pytest.raises(ArmdynError, match="continue with resume=True"):
         run(file)
     again = json.loads(run(file, "--resume", "--json").stdout)
     assert again["cases"] == 40

@@ -41,7 +41,7 @@ def study(
         _show_case(subject, case, folder, json)
         return
     keep_memory()
-    with progress_bar(outcome=f"what is finished is kept in {folder}; go on with --resume") as tell:
+    with progress_bar(outcome=f"finished cases are kept in {folder}; continue with --resume") as tell:
         columns = run_study(
             subject, folder, resume=resume, workers=workers, dask=dask,
             progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
