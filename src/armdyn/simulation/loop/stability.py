@@ -39,6 +39,7 @@ LEAST_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
 LEAST_FACTOR = 10.0  # by which an error must grow along the motion
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
+PARTS_OF_CHECK = 4  # maps at the first instants, at two higher rates, and along the motion: together one run
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
 MAX_STATE = 64
 MISSING_FRICTION = (
@@ -59,6 +60,11 @@ class PeriodMap(NamedTuple):
         """Largest magnitude of an eigenvalue at each point."""
         return np.maximum(np.abs(np.linalg.eigvals(self.jacobian)).max(-1), 1e-300)
 
+    def fastest(self) -> PeriodMap:
+        """The points at which errors grow fastest, a third of all: the law and the plant are told apart there."""
+        points = np.sort(np.argsort(-self.radius)[: max(len(self.samples) // 3, 1)])
+        return PeriodMap(self.samples[points], self.jacobian[points], self.rows)
+
     def worst(self) -> Mode:
         """The mode that grows fastest."""
         k = int(np.argmax(self.radius))
@@ -78,14 +84,16 @@ class Mode(NamedTuple):
     direction: NDArray
 
 
-def period_map(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> PeriodMap:
+def period_map(
+    schedule: Schedule, law: Law, sensors: Sensors | None = None, instants: NDArray | None = None
+) -> PeriodMap:
     """The linearised loop of an unbatched law, one period of the controller per step.
 
     `schedule` holds the law's channels (`schedule.for_law(law)`); of the sensors, delay and differences matter.
     Of a large state only the parts count through which an error of a joint comes back to the joints: what a law
     writes down and does not act on, such as its records, takes no part.
     """
-    return Period(schedule, law, sensors).map()
+    return Period(schedule, law, sensors).map(instants)
 
 
 class Period:
@@ -104,11 +112,16 @@ class Period:
         """The parts of the state that count."""
         return self.states if self.size(self.states) <= MAX_STATE else self.feedback()
 
-    def map(self) -> PeriodMap:
-        """Jacobians about the reference."""
-        samples = _instants(self.loop.schedule, self.size(self.acting))
+    def map(self, instants: NDArray | None = None) -> PeriodMap:
+        """Jacobians about the reference, at samples of it."""
+        samples = self.instants if instants is None else instants
         rows = np.concatenate([self.joints(name) for name in self.acting])
         return PeriodMap(samples, self.jacobian(samples, self.acting), rows)
+
+    @property
+    def instants(self) -> NDArray:
+        """The samples that are looked at first: their periods are a part of those of the run."""
+        return _instants(self.loop.schedule, PARTS_OF_CHECK * self.size(self.acting))
 
     def size(self, states: list[str]) -> int:
         """Number of entries of some parts of the state."""
@@ -169,7 +182,8 @@ class Period:
 
         The period maps of instants between are multiplied; each holds until the next.
         """
-        edges = np.unique(np.linspace(first, first + count, INSTANTS_MULTIPLIED + 1).astype(int))
+        pieces = min(INSTANTS_MULTIPLIED, max(2 * len(self.instants), 2))
+        edges = np.unique(np.linspace(first, first + count, pieces + 1).astype(int))
         error = direction / np.linalg.norm(direction)
         for jacobian, samples in zip(self.jacobian(edges[:-1], self.acting), np.diff(edges), strict=True):
             error = np.linalg.matrix_power(jacobian, int(samples)) @ error
@@ -224,12 +238,14 @@ def expected_instability(schedule: Schedule, law: Law, sensors: Sensors | None =
 
 def _instability(loop: Period, law: Law, sensors: Sensors | None) -> str | None:
     """One sentence on the mode that grows fastest, where it grows along the motion."""
-    schedule, growth = loop.loop.schedule, loop.map()
+    schedule, everywhere = loop.loop.schedule, loop.map()
     period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
-    if (np.log(growth.radius) <= LEAST_GROWTH * period).all():
+    if (np.log(everywhere.radius) <= LEAST_GROWTH * period).all():
         return None
+    growth = everywhere.fastest()
+    rates = [period_map(schedule.at_rate(by), law, sensors, growth.samples) for by in HIGHER_RATE_FACTORS]
     plant_growth = np.min(
-        [by * np.log(period_map(schedule.at_rate(by), law, sensors).radius) for by in HIGHER_RATE_FACTORS], axis=0
+        [by * np.log(fast.radius) for by, fast in zip(HIGHER_RATE_FACTORS, rates, strict=True)], axis=0
     )
     to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + LEAST_GROWTH * period
     cause = "raise the rate, lower the gains of that joint, or give it its rotor inertia"
@@ -262,7 +278,7 @@ def _missing_friction(schedule: Schedule, law: Law, sensors: Sensors | None, gro
     if law.compensates_friction:
         with suppress(ShapeError):  # of a law that cannot be without
             law, other = law.without_friction(), schedule
-    agreeing = np.maximum(np.log(period_map(other.for_law(law), law, sensors).radius), 0.0)
+    agreeing = np.maximum(np.log(period_map(other.for_law(law), law, sensors, growth.samples).radius), 0.0)
     return bool((np.log(growth.radius) > 1.5 * agreeing).any())
 
 
@@ -283,7 +299,7 @@ def _drift(period: Period, law: Law) -> str | None:
         return None
     rows = np.concatenate([np.full(period.size([name]), name == "q") for name in period.acting])
     directions = np.eye(len(rows))[rows]
-    samples = _instants(schedule, len(directions))
+    samples = _instants(schedule, PARTS_OF_CHECK * len(directions))
     stiffness = -period.change(samples, directions, period.acting)["tau"].swapaxes(-1, -2)
     at = samples * schedule.clock.substeps
     push = np.asarray(friction_torque(law.arm, schedule.motion.q[at], schedule.motion.qd[at]))
