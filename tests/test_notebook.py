@@ -12,6 +12,7 @@ import pytest
 
 import armdyn
 from armdyn.simulation.compare import Sway, compare
+from armdyn.simulation.result import RunOutcome
 
 
 class _Balanced(HTMLParser):
@@ -76,7 +77,7 @@ def test_a_run_shows_its_errors(run):
 
 
 def test_a_run_that_was_stopped_says_why(run):
-    stopped = dataclasses.replace(run, complete=False, notes=("interrupted at t = 0.5 s",))
+    stopped = dataclasses.replace(run, outcome=RunOutcome(run.diverged, False, ("interrupted at t = 0.5 s",)))
     assert "interrupted at t = 0.5 s" in shown(stopped)[0]
 
 

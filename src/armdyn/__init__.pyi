@@ -268,6 +268,9 @@ from armdyn.simulation.compare import compare as compare
 from armdyn.simulation.learn import Learning as Learning
 from armdyn.simulation.learn import learn as learn
 from armdyn.simulation.loop.mujoco import to_mjcf as to_mjcf
+from armdyn.simulation.loop.plan import SimulationNumerics as SimulationNumerics
+from armdyn.simulation.loop.plan import SimulationSettings as SimulationSettings
+from armdyn.simulation.loop.plan import SimulationTiming as SimulationTiming
 from armdyn.simulation.mismatch_study import mismatch_study as mismatch_study
 from armdyn.simulation.plant.contact import Contact as Contact
 from armdyn.simulation.plant.contact import EndStops as EndStops

@@ -56,8 +56,7 @@ def test_numbers_of_a_row_are_those_of_the_run(comparison):
 
 
 def test_controllers_that_diverged_have_dashes(comparison, tmp_path):
-    nan = float("nan")
-    lost = ComparisonRow("lost", nan, nan, nan, nan, nan, 0.1, "diverged at 0.2 s")
+    lost = ComparisonRow("lost", seconds=0.1, note="diverged at 0.2 s")
     text = armdyn.report(Comparison((lost,), {}, "one"), tmp_path / "compare.html").read_text()
     assert "diverged at 0.2 s" in text
     assert "1 law diverged: lost." in text
@@ -82,8 +81,8 @@ def test_a_law_that_diverged_or_strains_says_which_joint_and_why(tmp_path):
 
 
 def test_a_good_tip_over_joints_that_are_far_off_is_said(comparison, tmp_path):
-    weak, strong = comparison["weak <PD>"]._replace(largest=0.3), comparison["strong PD"]
-    turned = strong._replace(final_rms=4 * weak.final_rms)
+    weak, strong = comparison["weak <PD>"].with_figures(largest=0.3), comparison["strong PD"]
+    turned = strong.with_figures(final_rms=4 * weak.final_rms)
     rows = Comparison((weak, turned), comparison.results, "")
     text = armdyn.report(rows, tmp_path / "compare.html").read_text()
     far, near = (f"{1e3 * row.final_rms:.3g} mrad" for row in (turned, weak))

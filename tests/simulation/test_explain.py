@@ -10,6 +10,7 @@ import pytest
 import armdyn
 from armdyn.simulation.compare import Sway
 from armdyn.simulation.explain import explain, torque_needed
+from armdyn.simulation.result import RunOutcome
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def test_divergence_names_the_joint_that_left_first_and_how(run, way, said):
     qd = run.qd.copy()
     qd[:, 1] += way(run.t)
     qd[-3:, 0] = 1e6  # the other one follows
-    lost = dataclasses.replace(run, qd=qd, diverged=np.array(run.t[-1]), complete=False)
+    lost = dataclasses.replace(run, qd=qd, outcome=RunOutcome(np.array(run.t[-1]), False))
     told = explain(lost)
     assert told.startswith("joint 2 'joint2' left first")
     assert said in told
@@ -55,7 +56,7 @@ def test_divergence_names_the_joint_that_left_first_and_how(run, way, said):
 
 def test_an_estimate_that_ran_away_is_told(run):
     qd = run.qd + np.array([0.0, 1.0]) * (np.exp(20 * run.t) - 1)[:, None]
-    lost = dataclasses.replace(run, qd=qd, diverged=np.array(1.0), complete=False)
+    lost = dataclasses.replace(run, qd=qd, outcome=RunOutcome(np.array(1.0), False))
     lost = dataclasses.replace(lost, states={"phi": np.exp(60 * run.t)[:, None]})
     assert "after its estimate ran away" in explain(lost)
 

@@ -7,16 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from armdyn.simulation.compare import ComparisonRow, torque_jumps
+from armdyn.simulation.compare import ComparisonRow, TorqueFigures, TrackingFigures, torque_jumps
 from armdyn.simulation.ranking import FAR_ERROR, ROUGH_RATIO, Ranking, failure_words, standing
 
 
 def row(name: str, far: float, **figures: Any) -> ComparisonRow:
     """A law that ends so many metres off and is fine otherwise."""
-    plain = ComparisonRow(
-        name, 0.1, far, far, 20.0, np.nan, 0.1, "", far, crossover=(6.0, 6.4), jump=0.4, roughness=0.02
-    )
-    return plain._replace(**figures)
+    errors, torques = TrackingFigures(0.1, far, far, far), TorqueFigures(20.0, jump=0.4, roughness=0.02)
+    plain = ComparisonRow(name, errors, torques, seconds=0.1, crossover=(6.0, 6.4))
+    return plain.with_figures(**figures)
 
 
 def text(*rows: ComparisonRow) -> str:

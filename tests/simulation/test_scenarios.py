@@ -76,7 +76,7 @@ def test_contact_is_won_by_the_least_force(found):
 def changed(found, scenario, law, **figures):
     """The same with other figures of one law in one scenario."""
     one = found[scenario]
-    rows = tuple(row._replace(**figures) if row.name == law else row for row in one.rows)
+    rows = tuple(row.with_figures(**figures) if row.name == law else row for row in one.rows)
     comparisons = {**found.comparisons, scenario: dataclasses.replace(one, rows=rows)}
     return dataclasses.replace(found, comparisons=comparisons)
 

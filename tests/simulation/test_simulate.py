@@ -14,6 +14,7 @@ from armdyn.control.protocol import Law
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynError, ArmdynWarning, ModelError, ShapeError, SimulationError
 from armdyn.model.joint import Friction
+from armdyn.simulation import SimulationSettings, SimulationTiming
 from armdyn.simulation.plant.payload import Drop
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.simulate import simulate
@@ -489,3 +490,18 @@ def test_bristles_are_left_out_and_told(planar):
 def test_a_duration_of_no_whole_number_of_periods_is_told(planar):
     run = simulate(rigid(planar), PD(planar, 10.0, 5.0), [0.1, 0.1], 0.10037, 1000, q0=[0.1, 0.1], check=False)
     assert run.notes == ("0.10037 s are no whole number of periods; the run ends at 0.1 s",)
+
+
+def test_settings_together_are_those_one_by_one():
+    arm = armdyn.arms.planar2()
+    law, pose = armdyn.ComputedTorque.from_bandwidth(arm, 3.0), [0.3, -0.2]
+    timing = SimulationTiming(0.1, 500.0, substeps=2, every=5)
+    settings = SimulationSettings(timing, q0=[0.2, 0.0], name="together")
+    together = armdyn.simulate(arm, law, pose, settings=settings)
+    single = armdyn.simulate(arm, law, pose, 0.1, 500.0, substeps=2, every=5, q0=[0.2, 0.0], name="together")
+    np.testing.assert_array_equal(together.q, single.q)
+    np.testing.assert_array_equal(together.t, single.t)
+    assert together.name == single.name == "together"
+    assert len(armdyn.simulate(arm, law, pose, settings=settings, every=1).t) == 51  # a keyword replaces one
+    with pytest.raises(TypeError, match="unexpected keyword argument 'evry'"):
+        armdyn.simulate(arm, law, pose, 0.1, evry=2)

@@ -8,6 +8,7 @@ export(
         "compare": "compare Comparison Sway",
         "learn": "learn Learning",
         "loop.mujoco": "to_mjcf",
+        "loop.plan": "SimulationNumerics SimulationSettings SimulationTiming",
         "mismatch_study": "mismatch_study",
         "plant.contact": "Contact EndStops",
         "plant.elasticity": "Elasticity resonances",

@@ -45,25 +45,100 @@ UNITS = (
 )
 
 
-class ComparisonRow(NamedTuple):
-    """One controller's figures; NaN where a run diverged or failed."""
+class TrackingFigures(NamedTuple):
+    """Tracking errors of a run; NaN where it diverged or failed."""
 
-    name: str
-    rms: float  # tracking error of all joints over the whole run [rad or m]
-    final_rms: float  # over the last third
-    largest: float  # over the last third
-    torque: float  # RMS of all joints [N m or N]
-    parameter_error: float  # of the estimate at the end, relative to that at the start; NaN for fixed laws
-    seconds: float  # to compute the run
-    note: str
+    rms: float = np.nan  # of all joints over the whole run [rad or m]
+    final_rms: float = np.nan  # over the last third
+    largest: float = np.nan  # over the last third
     tip: float = np.nan  # RMS distance of the tip from its reference over the last third [m]
-    joints: tuple[float, ...] = ()  # RMS tracking error of each joint over the last third [rad or m]
+    joints: tuple[float, ...] = ()  # RMS of each joint over the last third [rad or m]
+
+
+class TorqueFigures(NamedTuple):
+    """Torques of a run; NaN where it diverged or failed."""
+
+    torque: float = np.nan  # RMS of all joints [N m or N]
     peak: float = np.nan  # largest torque of any joint over the whole run [N m or N]
     peak_joint: int = 0  # whose it is, from 0
-    why: str = ""  # it diverged or takes large torques, in a sentence that names the joint
     jump: float = np.nan  # RMS change of all torques from sample to sample beyond the motion's [N m or N]
     roughness: float = np.nan  # the same over the RMS torque that the motion needs
+
+
+class ComparisonRow(NamedTuple):
+    """One controller's figures."""
+
+    name: str
+    errors: TrackingFigures = TrackingFigures()
+    torques: TorqueFigures = TorqueFigures()
+    parameter_error: float = np.nan  # of the estimate at the end, relative to that at the start; NaN for fixed laws
+    seconds: float = 0.0  # to compute the run
+    note: str = ""
+    why: str = ""  # it diverged or takes large torques, in a sentence that names the joint
     crossover: tuple[float, ...] = ()  # of each joint's torque loop [Hz]
+
+    @property
+    def rms(self) -> float:
+        """See `TrackingFigures`."""
+        return self.errors.rms
+
+    @property
+    def final_rms(self) -> float:
+        """See `TrackingFigures`."""
+        return self.errors.final_rms
+
+    @property
+    def largest(self) -> float:
+        """See `TrackingFigures`."""
+        return self.errors.largest
+
+    @property
+    def tip(self) -> float:
+        """See `TrackingFigures`."""
+        return self.errors.tip
+
+    @property
+    def joints(self) -> tuple[float, ...]:
+        """See `TrackingFigures`."""
+        return self.errors.joints
+
+    @property
+    def torque(self) -> float:
+        """See `TorqueFigures`."""
+        return self.torques.torque
+
+    @property
+    def peak(self) -> float:
+        """See `TorqueFigures`."""
+        return self.torques.peak
+
+    @property
+    def peak_joint(self) -> int:
+        """See `TorqueFigures`."""
+        return self.torques.peak_joint
+
+    @property
+    def jump(self) -> float:
+        """See `TorqueFigures`."""
+        return self.torques.jump
+
+    @property
+    def roughness(self) -> float:
+        """See `TorqueFigures`."""
+        return self.torques.roughness
+
+    def figures(self) -> dict[str, Any]:
+        """All figures by name."""
+        others = {key: value for key, value in self._asdict().items() if key not in ("name", "errors", "torques")}
+        return {"name": self.name, **self.errors._asdict(), **self.torques._asdict(), **others}
+
+    def with_figures(self, **figures: Any) -> ComparisonRow:
+        """The same with some figures by name."""
+        for field in ("errors", "torques"):
+            part = getattr(self, field)
+            names = [key for key in figures if key in part._fields]
+            figures[field] = part._replace(**{key: figures.pop(key) for key in names})
+        return self._replace(**figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +262,9 @@ def compare(
             if result.interrupted:  # simulate itself keeps what it has
                 raise KeyboardInterrupt
             row = _row(name, law, result, truth, time.perf_counter() - begin)
-            rows.append(_with_loop(row, plant, law, reference, SimulationSettings(rate=rate, check=False, **options)))
+            rows.append(
+                _with_loop(row, plant, law, reference, SimulationSettings.of(rate=rate, check=False, **options))
+            )
             results[name] = result
     except KeyboardInterrupt:
         if not rows:
@@ -215,10 +292,9 @@ def _interruptible(run: Callable[[], SimulationResult]) -> SimulationResult:
 
 def _failed_row(name: str, error: Exception, seconds: float) -> ComparisonRow:
     """The row of a controller that could not run at all."""
-    none = np.nan
     cause = str(error).strip() or "no message"
     kind = "" if isinstance(error, ArmdynError) else f"{type(error).__name__}: "
-    return ComparisonRow(name, none, none, none, none, none, seconds, "failed", why=f"{kind}{' '.join(cause.split())}")
+    return ComparisonRow(name, seconds=seconds, note="failed", why=f"{kind}{' '.join(cause.split())}")
 
 
 def _with_loop(
@@ -230,7 +306,7 @@ def _with_loop(
     schedule = make_plan(plant, law, reference, settings).schedule
     speed = tuple(crossover(schedule, law, settings.sensors).tolist())
     cause = expected_instability(schedule, law, settings.sensors) if np.isnan(row.rms) else None
-    return row._replace(crossover=speed, why="; ".join(filter(None, (row.why, cause))))
+    return row.with_figures(crossover=speed, why="; ".join(filter(None, (row.why, cause))))
 
 
 def torque_jumps(tau: NDArray) -> NDArray:
@@ -244,8 +320,7 @@ def torque_jumps(tau: NDArray) -> NDArray:
 def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: float) -> ComparisonRow:
     if not result.complete:
         note = f"diverged at {np.nanmin(result.diverged):.3g} s"
-        none = np.nan
-        return ComparisonRow(name, none, none, none, none, none, seconds, note, why=explain(result))
+        return ComparisonRow(name, seconds=seconds, note=note, why=explain(result))
     end = result.t >= (1 - END_SHARE) * result.t[-1]
     error, tip, learnt = result.error, tip_distance(result), np.nan
     if truth is not None and isinstance(law, Adaptive):
@@ -256,23 +331,22 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
         learnt = float(after / start) if start > 0 else np.nan
     jump = float(np.sqrt((torque_jumps(result.tau[:-1]) ** 2).mean()))
     need = np.nan if result.arm is None else float(np.sqrt((torque_needed(result) ** 2).mean()))
-    return ComparisonRow(
-        name,
+    errors = TrackingFigures(
         float(np.sqrt((error**2).mean())),
         float(np.sqrt((error[end] ** 2).mean())),
         float(np.abs(error[end]).max()),
-        float(np.sqrt((result.tau**2).mean())),
-        learnt,
-        seconds,
-        "",
         np.nan if tip is None else float(np.sqrt((tip[end] ** 2).mean())),
         tuple(np.sqrt((error[end] ** 2).mean(0)).tolist()),
-        float(np.abs(result.tau).max()),
-        int(np.abs(result.tau).max(0).argmax()),
-        explain(result),
+    )
+    size = np.abs(result.tau)
+    torques = TorqueFigures(
+        float(np.sqrt((result.tau**2).mean())),
+        float(size.max()),
+        int(size.max(0).argmax()),
         jump,
         jump / need if need > 0 else np.nan,
     )
+    return ComparisonRow(name, errors, torques, learnt, seconds, why=explain(result))
 
 
 def with_mismatch(arm: Arm, payload: float, friction: float) -> Arm:

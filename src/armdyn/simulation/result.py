@@ -19,6 +19,7 @@ from armdyn.files import parse_json, read_arrays, write_arrays
 from armdyn.presentation import Reported, draw_figure, present
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
+from armdyn.trajectory.protocol import JointMotion
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -35,6 +36,24 @@ ARRAYS = ("t", "q", "qd", "tau", "q_ref", "qd_ref", "qdd_ref", "diverged")
 
 
 @dataclass(frozen=True, eq=False)
+class RunOutcome:
+    """End of a run, or of a batch of runs."""
+
+    diverged: NDArray  # when each run left all bounds [s], NaN if it did not
+    complete: bool = True  # False if it was stopped before its end
+    notes: tuple[str, ...] = ()  # what stopped it, and what else is to be known
+
+
+@dataclass(frozen=True)
+class DriveSide:
+    """Springs, encoders and torques on the side of the drives."""
+
+    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
+    motor_encoders: bool = False  # whether encoders of those sit on the rotors
+    held: float = 1.0  # part of a sample for which its torque lasts: 1 where torques are held, else an estimate
+
+
+@dataclass(frozen=True, eq=False)
 class SimulationResult(Reported):
     """A run, or a batch of runs, at the controller's samples.
 
@@ -46,27 +65,19 @@ class SimulationResult(Reported):
         True positions and velocities [rad or m, /s].
     tau : ndarray, shape (..., T, n)
         Torques of the drives from t on [N m or N]; the last row repeats the one before.
-    q_ref, qd_ref, qdd_ref : ndarray, shape (T, n)
-        The reference.
+    reference : JointMotion
+        The reference, each (T, n); `q_ref`, `qd_ref` and `qdd_ref` for short.
+    outcome : RunOutcome
+        How it ended: `diverged`, `complete` and `notes` for short.
     states : mapping of str to ndarray, shape (..., T, ...)
         The controller's own state, by name, and what else the plant has: `rotor_q`, `rotor_qd` of elastic joints
         (counted at the joint), `motor` (lagging torques), `direction` of sliding.
-    diverged : ndarray, shape (...)
-        When a run left all bounds [s], NaN if it did not.
-    complete : bool
-        False if the run was stopped before its end.
-    notes : tuple of str
-        What stopped it, and what else was found.
     arm : Arm or None
         The plant's arm; not kept in files.
     measured : Readings or None
         What `sensors` showed, to the controller and to a log.
-    elastic : tuple of int
-        Numbers of the joints with a spring behind their rotor, to which `rotor_q` and `rotor_qd` belong.
-    motor_encoders : bool
-        Whether encoders of those sit on the rotors.
-    held : float
-        The part of a sample for which its torque lasts: 1 where torques are held, else an estimate.
+    drives : DriveSide
+        Springs, encoders and torques on the side of the drives: `elastic`, `motor_encoders` and `held` for short.
 
     Examples
     --------
@@ -80,20 +91,59 @@ class SimulationResult(Reported):
     q: NDArray
     qd: NDArray
     tau: NDArray
-    q_ref: NDArray
-    qd_ref: NDArray
-    qdd_ref: NDArray
-    diverged: NDArray
+    reference: JointMotion
+    outcome: RunOutcome
     joint_names: tuple[str, ...]
     name: str = "simulation"
-    complete: bool = True
-    notes: tuple[str, ...] = ()
     states: Mapping[str, NDArray] = field(default_factory=dict)
     arm: Arm | None = field(default=None, repr=False)
     measured: Readings | None = None
-    elastic: tuple[int, ...] = ()
-    motor_encoders: bool = False
-    held: float = 1.0
+    drives: DriveSide = field(default_factory=DriveSide)
+
+    @property
+    def q_ref(self) -> NDArray:
+        """Desired positions (T, n) [rad or m]."""
+        return self.reference.q
+
+    @property
+    def qd_ref(self) -> NDArray:
+        """Desired velocities (T, n) [/s]."""
+        return self.reference.qd
+
+    @property
+    def qdd_ref(self) -> NDArray:
+        """Desired accelerations (T, n) [/s²]."""
+        return self.reference.qdd
+
+    @property
+    def diverged(self) -> NDArray:
+        """Times (...) at which runs left all bounds [s], NaN if they did not."""
+        return self.outcome.diverged
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run was not stopped before its end."""
+        return self.outcome.complete
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what stopped it, and what else is to be known."""
+        return self.outcome.notes
+
+    @property
+    def elastic(self) -> tuple[int, ...]:
+        """Joints with a spring behind their rotor, to which `rotor_q` and `rotor_qd` belong."""
+        return self.drives.elastic
+
+    @property
+    def motor_encoders(self) -> bool:
+        """Whether encoders of elastic joints sit on the rotors."""
+        return self.drives.motor_encoders
+
+    @property
+    def held(self) -> float:
+        """Part of a sample for which its torque lasts."""
+        return self.drives.held
 
     @property
     def n(self) -> int:
@@ -203,7 +253,19 @@ class SimulationResult(Reported):
         except (KeyError, ValueError, AttributeError, TypeError) as error:
             raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
         _check_shapes(path, arrays, about)
-        return cls(**arrays, **about_values, states=states, measured=measured)
+        return cls(
+            arrays["t"],
+            arrays["q"],
+            arrays["qd"],
+            arrays["tau"],
+            JointMotion(*(arrays[name] for name in ("q_ref", "qd_ref", "qdd_ref"))),
+            RunOutcome(arrays["diverged"], about_values["complete"], about_values["notes"]),
+            about_values["joint_names"],
+            about_values["name"],
+            states,
+            measured=measured,
+            drives=DriveSide(**{name: about_values[name] for name in ABOUT_LATER if name in about_values}),
+        )
 
     @property
     def readings(self) -> Readings:
@@ -224,11 +286,12 @@ class SimulationResult(Reported):
         diverged = self.diverged[index]
         rows = slice(None if np.isnan(diverged) else int(np.isfinite(self.tau[index]).all(-1).sum()))
         parts: dict[str, Any] = {name: getattr(self, name)[index][rows] for name in ("q", "qd", "tau")}
-        parts |= {name: getattr(self, name)[rows] for name in ("t", "q_ref", "qd_ref", "qdd_ref")}
+        parts |= {"t": self.t[rows], "reference": JointMotion(*(x[rows] for x in self.reference))}
         states = {name: array[index][rows] for name, array in self.states.items()}
         measured = None if self.measured is None else Readings(*(array[index][rows] for array in self.measured))
         complete = self.complete and bool(np.isnan(diverged))
-        return replace(self, **parts, diverged=diverged, states=states, measured=measured, complete=complete)
+        outcome = replace(self.outcome, diverged=diverged, complete=complete)
+        return replace(self, **parts, outcome=outcome, states=states, measured=measured)
 
 
 def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) -> None:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynWarning, SimulationError
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.batch import run_batch
-from armdyn.simulation.loop.plan import Plan, SimulationSettings, make_plan
+from armdyn.simulation.loop.plan import Plan, SimulationKeywords, SimulationSettings, make_plan
 from armdyn.simulation.loop.programs import MEASURED, OUTPUTS
 from armdyn.simulation.loop.progress import report_progress
 from armdyn.simulation.loop.python_loop import run_python
@@ -20,9 +20,10 @@ from armdyn.simulation.loop.record import RunRecord
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.readings import Readings
-from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.result import DriveSide, RunOutcome, SimulationResult
 from armdyn.simulation.sensing import NoiseGenerator
-from armdyn.simulation.sensors import Logger, Sensors
+from armdyn.simulation.sensors import Logger
+from armdyn.trajectory.protocol import JointMotion
 
 MOST_NUMBERS = 200_000  # positions of a run that readings, files and metrics are made of in less than a second
 
@@ -32,24 +33,12 @@ def simulate(
     controller: Any,
     reference: Any,
     duration: float | None = None,
-    rate: float = 1000.0,
+    rate: float | None = None,
     *,
-    q0: ArrayLike | None = None,
-    qd0: ArrayLike | None = None,
-    substeps: int | None = None,
-    delay: float = 0.0,
-    tolerance: float | None = None,
-    solver: str = "DOP853",
-    sensors: Sensors | None = None,
-    seed: int | None = 0,
-    every: int = 1,
-    hold: bool = False,
-    native: bool = True,
-    check: bool = True,
+    settings: SimulationSettings | None = None,
     quiet: bool = False,
-    threads: int | None = None,
     progress: Callable[[float], None] | bool | None = None,
-    name: str = "simulation",
+    **keywords: Unpack[SimulationKeywords],
 ) -> SimulationResult:
     """Run an arm under a sampled controller.
 
@@ -64,8 +53,11 @@ def simulate(
         What to follow, or where to stay (a `duration` is then needed).
     duration : float, optional
         [s]; default that of the reference.
-    rate : float
-        Samples of the controller per second; its torques are held in between.
+    rate : float, optional
+        Samples of the controller per second, default 1000; its torques are held in between.
+    settings : SimulationSettings, optional
+        All of them but `quiet` and `progress`, together: `SimulationSettings(SimulationTiming(...), ...)`; keywords
+        replace single ones.
     q0, qd0 : array_like, shape (..., n), optional
         State at the start, default that of the reference. Leading axes of these, of the law's parameters and of
         the plant's numbers make a batch of runs.
@@ -126,10 +118,9 @@ def simulate(
     >>> run.q.shape, run.complete
     ((1001, 2), True)
     """
-    settings = SimulationSettings(
-        duration, rate, q0, qd0, substeps, delay, tolerance, solver, sensors, seed, every, hold, native, check, threads,
-        name,
-    )  # fmt: skip
+    named: dict[str, Any] = {"duration": duration, "rate": rate, **keywords}
+    wanted = {key: value for key, value in named.items() if key in keywords or value is not None}
+    settings = (settings or SimulationSettings()).using(**wanted)
     return run_plan(make_plan(plant, controller, reference, settings), quiet=quiet, progress=progress)
 
 
@@ -201,33 +192,28 @@ def _finish(plan: Plan, record: RunRecord, measure: bool = True) -> SimulationRe
 
 def _result(plan: Plan, record: RunRecord, rows: slice, measuring: SensorModel | None) -> SimulationResult:
     """Some rows of a record."""
-    schedule, batch, every = plan.schedule, plan.batch, plan.settings.every
+    schedule, batch, every = plan.schedule, plan.batch, plan.settings.timing.every
     t = np.arange(rows.start, rows.stop) * (every * schedule.clock.period)
     arrays = {key: x[:, rows].reshape(*batch, *x[:, rows].shape[1:]) for key, x in record.arrays.items()}
     recorded = {"q", "qd"} | OUTPUTS
     states = {key.removeprefix("law."): x for key, x in arrays.items() if key not in recorded}
     states |= {key: arrays[key] for key in ("contact", "multipliers") if key in arrays}
-    q_ref, qd_ref, qdd_ref = (x[:: record.stride][rows] for x in plan.desired)
     stopped = record.diverged_step
     diverged = np.where(stopped < 0, np.nan, stopped * schedule.clock.h).reshape(batch)
     arm, kind = schedule.plant.arm, schedule.plant.kind
     return SimulationResult(
-        t=t,
-        **{name: arrays[name] for name in ("q", "qd", "tau")},
-        q_ref=q_ref,
-        qd_ref=qd_ref,
-        qdd_ref=qdd_ref,
-        diverged=diverged,
-        joint_names=arm.coordinate_names,
-        name=plan.settings.name,
-        complete=record.complete,
-        notes=(*plan.notes, *plan.remarks, *record.notes),
-        states=states,
-        arm=arm,
-        measured=None if measuring is None else measuring.readings(t, arrays),
-        elastic=kind.elastic,
-        motor_encoders=kind.motor_encoders,
-        held=_torque_share(schedule, every),
+        t,
+        arrays["q"],
+        arrays["qd"],
+        arrays["tau"],
+        JointMotion(*(x[:: record.stride][rows] for x in plan.desired)),
+        RunOutcome(diverged, record.complete, (*plan.notes, *plan.remarks, *record.notes)),
+        arm.coordinate_names,
+        plan.settings.name,
+        states,
+        arm,
+        None if measuring is None else measuring.readings(t, arrays),
+        DriveSide(kind.elastic, kind.motor_encoders, _torque_share(schedule, every)),
     )
 
 
@@ -244,7 +230,7 @@ class SensorModel:
         """Return the readings of the next rows; None without instruments."""
         if self.chance is None or self.logger is None:
             return None
-        every = self.plan.settings.every
+        every = self.plan.settings.timing.every
         lost = self.chance.losses(len(t) * every, every)
         copies = (1 - lost).reshape(*self.plan.batch, len(t))
         q, qd = (arrays[key] for key in MEASURED)

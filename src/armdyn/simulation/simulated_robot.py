@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
-from armdyn.simulation.loop.plan import SimulationSettings, make_plan
+from armdyn.simulation.loop.plan import SimulationSettings, SimulationTiming, make_plan
 from armdyn.simulation.loop.python_loop import NativeRun
 from armdyn.simulation.plant.plant import Plant
 
@@ -44,7 +44,7 @@ class SimulatedRobot:
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         plan = make_plan(
-            plant, lambda t, q, qd, ref: 0 * q, q0, SimulationSettings(duration=duration, rate=rate, check=False)
+            plant, lambda t, q, qd, ref: 0 * q, q0, SimulationSettings(SimulationTiming(duration, rate), check=False)
         )
         self._run = NativeRun(plan.schedule, plan.q0[0], plan.qd0[0])
         self._layout, self._clock, self._periods = plan.schedule.clock, clock, 0

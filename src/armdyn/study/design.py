@@ -24,7 +24,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.manipulability import manipulability
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive
-from armdyn.simulation.result import SimulationResult
+from armdyn.simulation.result import RunOutcome, SimulationResult
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
 from armdyn.study.drives import CatalogueDrive, DriveChoice, Load, choose, read_catalogue
@@ -126,9 +126,9 @@ class Design(Study):
         with backend.using("virtual"):
             first = self._do(self._without_drives(arm), self.tasks[0])
         t, motion, tau = first.t, first.motion, first.tau
-        nothing = np.array(np.nan)
+        outcome = RunOutcome(np.array(np.nan))
         return SimulationResult(
-            t, motion.q, motion.qd, tau, *motion, nothing, arm.coordinate_names, f"{self.name}: {name}", arm=arm
+            t, motion.q, motion.qd, tau, motion, outcome, arm.coordinate_names, f"{self.name}: {name}", arm=arm
         )
 
     def summary(self, columns: Columns) -> Summary:

@@ -107,7 +107,7 @@ class Draws:
 def run_batch(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunRecord:
     """Run all rollouts."""
     schedule, settings, clock, (lanes, n) = plan.schedule, plan.settings, plan.schedule.clock, plan.q0.shape
-    sensors, threads = settings.sensors, settings.threads or 1
+    sensors, threads = settings.sensors, settings.numerics.threads or 1
     loop = BatchLoop(schedule, plan.controller, sensors, lanes == 1)
     draws = Draws(None if sensors is None else NoiseGenerator(sensors, n, lanes, settings.seed), clock.substeps)
     state = loop.start(plan.q0, plan.qd0, draws.first)
@@ -115,7 +115,7 @@ def run_batch(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunReco
     rollout = loop.rollout(theta)
     shapes = outputs_of(rollout)
     recorded = {name: shape for name, shape in shapes.items() if not name.startswith("sensor.")}
-    record = RunRecord.empty(schedule, lanes, settings.every, recorded)
+    record = RunRecord.empty(schedule, lanes, settings.timing.every, recorded)
     most = min(STEPS_PER_BLOCK // lanes, STEPS_PER_BLOCK if lanes > 1 else STEPS_OF_ONE)
     count = clock.substeps * min(max(most // clock.substeps, 8), clock.samples)
     buffers = {name: pool().empty((lanes, count + (name not in OUTPUTS), *shape)) for name, shape in shapes.items()}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, common_batch, is_whole
 from armdyn.control.protocol import Law
@@ -27,25 +27,80 @@ from armdyn.trajectory.protocol import JointMotion
 
 
 @dataclass(frozen=True)
-class SimulationSettings:
-    """The settings of `simulate`, as given."""
+class SimulationTiming:
+    """Times of a run: its samples and steps; see `simulate`."""
 
     duration: float | None = None
     rate: float = 1000.0
-    q0: Any = None
-    qd0: Any = None
     substeps: int | None = None
     delay: float = 0.0
-    tolerance: float | None = None
-    solver: str = "DOP853"
-    sensors: Sensors | None = None
-    seed: int | None = 0
     every: int = 1
     hold: bool = False
+
+
+@dataclass(frozen=True)
+class SimulationNumerics:
+    """Integrator, kernels and threads of a run; see `simulate`."""
+
+    tolerance: float | None = None
+    solver: str = "DOP853"
     native: bool = True
-    check: bool = True
     threads: int | None = None
+
+
+class SimulationKeywords(TypedDict, total=False):
+    """Settings of `simulate` one by one, but for duration and rate."""
+
+    q0: ArrayLike | None
+    qd0: ArrayLike | None
+    substeps: int | None
+    delay: float
+    tolerance: float | None
+    solver: str
+    sensors: Sensors | None
+    seed: int | None
+    every: int
+    hold: bool
+    native: bool
+    check: bool
+    threads: int | None
+    name: str
+
+
+class AllKeywords(SimulationKeywords, total=False):
+    """Settings of `simulate` one by one."""
+
+    duration: float | None
+    rate: float
+
+
+@dataclass(frozen=True)
+class SimulationSettings:
+    """Settings of `simulate`, which explains them: when, how, from where and with which sensors."""
+
+    timing: SimulationTiming = field(default_factory=SimulationTiming)
+    numerics: SimulationNumerics = field(default_factory=SimulationNumerics)
+    q0: ArrayLike | None = None
+    qd0: ArrayLike | None = None
+    sensors: Sensors | None = None
+    seed: int | None = 0
+    check: bool = True
     name: str = "simulation"
+
+    @classmethod
+    def of(cls, **keywords: Unpack[AllKeywords]) -> SimulationSettings:
+        """The settings with some of them by name."""
+        return cls().using(**keywords)
+
+    def using(self, **keywords: Unpack[AllKeywords]) -> SimulationSettings:
+        """The same with some settings by name."""
+        changes: dict[str, Any] = dict(keywords)
+        if unknown := changes.keys() - AllKeywords.__annotations__.keys():
+            raise TypeError(f"simulate() got an unexpected keyword argument '{min(unknown)}'")
+        for part in ("timing", "numerics"):
+            names = [key for key in changes if hasattr(getattr(self, part), key)]
+            changes[part] = replace(getattr(self, part), **{key: changes.pop(key) for key in names})
+        return replace(self, **changes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +123,14 @@ class Plan:
 def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: SimulationSettings) -> Plan:
     """Check the parts of a run and lay it out in time."""
     plant = Plant(plant) if isinstance(plant, Arm) else plant
-    accuracy = None if settings.tolerance is None else make_accuracy(settings.tolerance, settings.solver)
+    accuracy = (
+        None
+        if settings.numerics.tolerance is None
+        else make_accuracy(settings.numerics.tolerance, settings.numerics.solver)
+    )
     _check_parts(plant, controller, settings.sensors, accuracy)
     schedule, desired, remarks = _lay_out(plant, reference, settings, accuracy)
-    _check_every(settings.every, schedule.clock.samples)
+    _check_every(settings.timing.every, schedule.clock.samples)
     law = controller if isinstance(controller, Law) else None
     if law is not None:
         schedule = schedule.for_law(law)
@@ -79,11 +138,11 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Sim
     if plant.constraint is not None:
         check_start(plant.arm, plant.constraint, q0, qd0)
     springs = plant.kind.elastic or plant.kind.surfaces or plant.kind.stops
-    if settings.substeps is not None and accuracy is None and springs:
+    if settings.timing.substeps is not None and accuracy is None and springs:
         check_step(plant, q0[:1], schedule.clock.h)
     _check_inertia(plant, q0)
-    threads = default_threads() if settings.threads is None else check_threads(settings.threads)
-    compiled = law is not None and settings.native and accuracy is None and plant.engine == "armdyn"
+    threads = default_threads() if settings.numerics.threads is None else check_threads(settings.numerics.threads)
+    compiled = law is not None and settings.numerics.native and accuracy is None and plant.engine == "armdyn"
     if not compiled and batch:
         raise ShapeError(
             "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
@@ -94,7 +153,7 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Sim
     if settings.check and law is not None and (trouble := expected_instability(schedule, law, settings.sensors)):
         notes.append(trouble)
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if settings.seed is None else settings.seed
-    settings = replace(settings, seed=seed, threads=threads)
+    settings = settings.using(seed=seed, threads=threads)
     return Plan(schedule, controller, desired, q0, qd0, batch, settings, accuracy, compiled, tuple(notes), remarks)
 
 
@@ -102,9 +161,9 @@ def _lay_out(
     plant: Plant, reference: Any, settings: SimulationSettings, accuracy: Accuracy | None
 ) -> tuple[Schedule, JointMotion, tuple[str, ...]]:
     """The run in time, its reference at all steps and after the last, and what is to be told about it."""
-    motion, duration = make_reference(reference, settings.duration, settings.hold, plant.arm.n)
-    clock = make_clock(settings.rate, duration, settings.substeps, settings.delay)
-    if settings.substeps is None and accuracy is None:
+    motion, duration = make_reference(reference, settings.timing.duration, settings.timing.hold, plant.arm.n)
+    clock = make_clock(settings.timing.rate, duration, settings.timing.substeps, settings.timing.delay)
+    if settings.timing.substeps is None and accuracy is None:
         clock = clock.finer(substeps_for(plant, some_poses(motion, duration), clock.h))
     desired = motion(np.arange(clock.steps + 1) * clock.h)
     along, last = (JointMotion(*(rows[part] for rows in desired)) for part in (slice(-1), slice(-1, None)))

@@ -83,7 +83,7 @@ def run_python(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunRec
         instruments = Instruments(sensors, clock.period, clock.samples, n, plan.settings.seed)
         run.shapes |= dict.fromkeys(MEASURED, (n,))
         run.rows |= {name: np.empty((1, clock.steps, n)) for name in MEASURED}
-    record = RunRecord.empty(schedule, 1, plan.settings.every, run.shapes)
+    record = RunRecord.empty(schedule, 1, plan.settings.timing.every, run.shapes)
     steps, recorded, fault = 0, 0, None
     ends: dict[str, NDArray] = {}
     try:

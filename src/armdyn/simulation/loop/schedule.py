@@ -120,7 +120,7 @@ class Schedule:
     @property
     def kind(self) -> PlantFeatures:
         """The plant's kind, and whether the law feels forces."""
-        return self.plant.kind._replace(wrist=self.feels)
+        return self.plant.kind.with_wrist(self.feels)
 
     def for_law(self, law: Law) -> Schedule:
         """The same with the law's channels."""

@@ -39,7 +39,7 @@ LEAST_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
 LEAST_FACTOR = 10.0  # by which an error must grow along the motion
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
-PARTS_OF_CHECK = 4  # maps at the first instants, at two higher rates, and along the motion: together one run
+PARTS_OF_CHECK = 6  # maps at the first instants, at two higher rates, and along the motion: together one run
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
 MAX_STATE = 64
 MISSING_FRICTION = (

@@ -34,6 +34,24 @@ PARTS: dict[str, type] = {
 }  # fmt: skip
 
 
+class ElasticFeatures(NamedTuple):
+    """Features of springs between rotors and links."""
+
+    joints: tuple[int, ...] = ()  # with a spring behind their rotor
+    backlash: tuple[int, ...] = ()  # of those, joints with play
+    motor_encoders: bool = False
+    motor_friction: bool = False  # whether friction of elastic joints acts on rotors
+
+
+class ContactFeatures(NamedTuple):
+    """Features of what an arm touches and feels."""
+
+    surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
+    touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
+    stops: bool = False
+    wrist: bool = False  # whether the law feels forces
+
+
 class PlantFeatures(NamedTuple):
     """Features of a plant's formula; all else is folded away."""
 
@@ -44,16 +62,54 @@ class PlantFeatures(NamedTuple):
     saturation: bool
     wrench: bool
     base_motion: bool
-    elastic: tuple[int, ...] = ()  # joints with a spring behind their rotor
-    backlash: tuple[int, ...] = ()  # of those, joints with play
-    motor_encoders: bool = False
-    motor_friction: bool = False  # whether friction of elastic joints acts on rotors
-    surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
-    touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
-    stops: bool = False
-    wrist: bool = False  # whether the law feels forces
+    springs: ElasticFeatures = ElasticFeatures()
+    contact: ContactFeatures = ContactFeatures()
     constraint: Constraint | None = None
     servo: str = ""  # "spring", or "dead band" if some servo has one; empty: commands are torques
+
+    @property
+    def elastic(self) -> tuple[int, ...]:
+        """Joints with a spring behind their rotor."""
+        return self.springs.joints
+
+    @property
+    def backlash(self) -> tuple[int, ...]:
+        """See `ElasticFeatures`."""
+        return self.springs.backlash
+
+    @property
+    def motor_encoders(self) -> bool:
+        """See `ElasticFeatures`."""
+        return self.springs.motor_encoders
+
+    @property
+    def motor_friction(self) -> bool:
+        """See `ElasticFeatures`."""
+        return self.springs.motor_friction
+
+    @property
+    def surfaces(self) -> tuple[str, ...]:
+        """See `ContactFeatures`."""
+        return self.contact.surfaces
+
+    @property
+    def touching(self) -> tuple[int, ...]:
+        """See `ContactFeatures`."""
+        return self.contact.touching
+
+    @property
+    def stops(self) -> bool:
+        """See `ContactFeatures`."""
+        return self.contact.stops
+
+    @property
+    def wrist(self) -> bool:
+        """See `ContactFeatures`."""
+        return self.contact.wrist
+
+    def with_wrist(self, feels: bool) -> PlantFeatures:
+        """The same with a law that feels forces, or does not."""
+        return self._replace(contact=self.contact._replace(wrist=feels))
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,8 +322,6 @@ class Plant:
             is_dry = any(table[name].any() for name in dry) or rows > 0
             blurs = self.constraint is not None or self._has_dry_followers
             friction = "smooth" if not is_dry else "blurred" if blurs else "dry"
-        stiffness, _, backlash = self.springs.T
-        elastic = np.flatnonzero(np.isfinite(stiffness))
         return PlantFeatures(
             friction,
             friction in ("dry", "blurred") and bool((table["static"] != table["coulomb"]).any()),
@@ -276,16 +330,23 @@ class Plant:
             bool(np.isfinite(self.torque_limits).any()),
             self.wrench is not None,
             self.base_motion is not None,
-            tuple(elastic.tolist()),
-            tuple(i for i in elastic.tolist() if backlash[i] > 0),
-            len(elastic) > 0 and self.elasticity is not None and self.elasticity.encoders == "motor",
-            len(elastic) > 0 and self.elasticity is not None and self.elasticity.friction == "motor",
-            () if self.contact is None else self.contact.kinds,
-            () if self.contact is None else self.contact.links(self.arm),
-            bool(self.stops),
-            constraint=self.constraint,
-            servo="" if self.servo is None else "dead band" if np.any(self.servo.dead_band) else "spring",
+            self._elastic_features(),
+            ContactFeatures(
+                () if self.contact is None else self.contact.kinds,
+                () if self.contact is None else self.contact.links(self.arm),
+                bool(self.stops),
+            ),
+            self.constraint,
+            "" if self.servo is None else "dead band" if np.any(self.servo.dead_band) else "spring",
         )
+
+    def _elastic_features(self) -> ElasticFeatures:
+        stiffness, _, backlash = self.springs.T
+        elastic = tuple(np.flatnonzero(np.isfinite(stiffness)).tolist())
+        if not elastic or self.elasticity is None:
+            return ElasticFeatures()
+        at_motor = (side == "motor" for side in (self.elasticity.encoders, self.elasticity.friction))
+        return ElasticFeatures(elastic, tuple(i for i in elastic if backlash[i] > 0), *at_motor)
 
     @property
     def springs(self) -> NDArray:

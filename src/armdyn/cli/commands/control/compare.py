@@ -86,7 +86,7 @@ def compare(
             controllers=controller, begin=names.extend, progress=show,
         )  # fmt: skip
     if json:
-        rows = [{**place.row._asdict(), "failure": place.failure} for place in map(standing, comparison.rows)]
+        rows = [{**place.row.figures(), "failure": place.failure} for place in map(standing, comparison.rows)]
         conclusion = [text for _, text in comparison.conclusion]
         print_json({"about": comparison.about, "controllers": rows, "conclusion": conclusion})
     else:
@@ -136,7 +136,7 @@ def _in_scenarios(
             progress=lambda name: tell(0.0, f"running {name}"),
         )  # fmt: skip
     if json:
-        rows = {name: [row._asdict() for row in x.rows] for name, x in scenarios.comparisons.items()}
+        rows = {name: [row.figures() for row in x.rows] for name, x in scenarios.comparisons.items()}
         print_json({"scenarios": rows, "left out": scenarios.left_out, "advice": scenarios.advice().splitlines()})
     else:
         print(f"{scenarios}\n\n{scenarios.advice()}")

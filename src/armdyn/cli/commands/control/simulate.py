@@ -97,7 +97,7 @@ def simulate(
     json: Json = False,
 ) -> None:
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
-    from armdyn.simulation.loop.plan import SimulationSettings, make_plan
+    from armdyn.simulation.loop.plan import SimulationSettings, SimulationTiming, make_plan
     from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.run_file import RunFile
 
@@ -119,10 +119,8 @@ def simulate(
         tell(0.0, "designing the controller")
         law = _law(controller, subject, wanted, bandwidth, rate)
         tell(0.0, "planning the run")
-        settings = SimulationSettings(
-            duration, rate, None, None, substeps, delay, None, "DOP853", sensors, seed, 1, True, True, True, None,
-            f"{subject.name}, {controller}",
-        )  # fmt: skip
+        timing = SimulationTiming(duration, rate, substeps, delay, hold=True)
+        settings = SimulationSettings(timing, sensors=sensors, seed=seed, name=f"{subject.name}, {controller}")
         plan = make_plan(plant, law if friction else law.without_friction(), wanted, settings)
     log = None if out is None else RunFile(out, _most_rows(plan))
     try:
