@@ -34,18 +34,18 @@ def test_a_clear_winner_and_one_by_chance():
     clear = {"PD": np.arange(256) < 87, "Slotine-Li": np.arange(256) < 195}
     told = conclude(*table(clear), ["payload"], {})
     assert told.startswith("Slotine-Li succeeds in 76% (71% to 81%) of 256 cases, PD in 34% (28% to 40%)")
-    assert "42 points more than PD, ± 6, more than chance" in told
+    assert "42 ± 6 percentage points better than PD (significant at 95 %)" in told
     close = {"PD": np.arange(40) % 2 == 0, "PID": np.arange(40) % 5 > 1}
-    assert "which may be chance: run more cases" in conclude(*table(close), ["payload"], {})
+    assert "(not significant at 95 %: run more cases)" in conclude(*table(close), ["payload"], {})
 
 
 def test_the_same_cases_are_compared_one_by_one():
     """A law that succeeds wherever the other does, and in a few cases more: sure, though the intervals overlap."""
     better = {"PD": np.arange(100) % 10 < 5, "PID": np.arange(100) % 10 < 6}
     columns, groups = table(better)
-    assert "more than chance" in conclude(columns, groups, ["payload"], {})
+    assert "(significant" in conclude(columns, groups, ["payload"], {})
     columns["payload"] = np.random.default_rng(0).random(200)  # other cases
-    assert "may be chance" in conclude(columns, groups, ["payload"], {})
+    assert "(not significant" in conclude(columns, groups, ["payload"], {})
 
 
 def test_equal_success_is_decided_by_the_metric():

@@ -52,8 +52,8 @@ def conclude(columns: Columns, groups: Groups, parameters: Sequence[str], judged
         return f"{summary}: they succeed equally often{_by_metric(columns, groups, judged)}"
     paired = _same_cases(columns, groups, parameters)
     gain, sure = _difference(success[first], success[rest[0]], paired)
-    verdict = "more than chance" if gain > sure else "which may be chance: run more cases"
-    return f"{summary}: {100 * gain:.0f} points more than {rest[0]}, ± {100 * sure:.0f}, {verdict} (95 % intervals)"
+    verdict = "significant at 95 %" if gain > sure else "not significant at 95 %: run more cases"
+    return f"{summary}: {100 * gain:.0f} ± {100 * sure:.0f} percentage points better than {rest[0]} ({verdict})"
 
 
 def _difference(a: NDArray, b: NDArray, paired: bool) -> tuple[float, float]:

@@ -35,9 +35,9 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
             image = _map(axis, x, columns[axes[1]][rows], good)
         axis.set_title(group, fontsize=9)
         axis.set_xlabel(label(axes[0]))
-    panels[0, 0].set_ylabel("part that succeeds" if len(axes) == 1 else label(axes[1]))
+    panels[0, 0].set_ylabel("share of successes" if len(axes) == 1 else label(axes[1]))
     if len(axes) == 2:
-        figure.colorbar(image, ax=panels[0].tolist(), label="part that succeeds")
+        figure.colorbar(image, ax=panels[0].tolist(), label="share of successes")
     return figure
 
 

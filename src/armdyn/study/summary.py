@@ -151,7 +151,7 @@ def _quantile_section(quantiles: list[tuple[str, str, dict[float, float]]]) -> S
         for group, name, values in quantiles
     ]
     heads = ("metric", "group", *(_percent(p) for p in (quantiles[0][2] if quantiles else ())))
-    return Section("Quantiles (so many cases are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
+    return Section("Quantiles (share of cases that are at least as good)", heads, sorted(rows, key=lambda row: row[0]))
 
 
 def _influence(ranked: Mapping[str, list[Share]]) -> Section:
@@ -169,7 +169,7 @@ def _worst(study: Study, worst: Mapping[str, list[tuple[int, float]]]) -> Sectio
         (label(name), str(case), format_metric(name, value), study.command(case))
         for name, ((case, value), *_) in worst.items()
     ]
-    return Section(WORST, ("metric", "case", "value", "shown by"), rows)
+    return Section(WORST, ("metric", "case", "value", "command"), rows)
 
 
 def _figures(
