@@ -215,6 +215,9 @@ from armdyn.identification.logs.corrections import LogCorrection as LogCorrectio
 from armdyn.identification.logs.log import Log as Log
 from armdyn.identification.logs.read_log import read_log as read_log
 from armdyn.identification.motion.differentiate import differentiate as differentiate
+from armdyn.identification.options import CorrectionOptions as CorrectionOptions
+from armdyn.identification.options import ModelOptions as ModelOptions
+from armdyn.identification.options import SmoothingOptions as SmoothingOptions
 from armdyn.identification.payload import identify_payload as identify_payload
 from armdyn.identification.springs import Springs as Springs
 from armdyn.identification.springs import identify_springs as identify_springs

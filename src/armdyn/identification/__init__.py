@@ -15,6 +15,7 @@ export(
         "logs.log": "Log",
         "logs.read_log": "read_log",
         "motion.differentiate": "differentiate",
+        "options": "CorrectionOptions ModelOptions SmoothingOptions",
         "payload": "identify_payload",
         "springs": "identify_springs Springs",
         "wrench": "subtract_wrench",

@@ -8,8 +8,9 @@ them, once; `fit/rows` and `fit/equations` make equations; `fit/choice` chooses 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,7 +34,7 @@ from armdyn.identification.fit.result import (
     check_notes,
 )
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
-from armdyn.identification.fit.rows import FORMS, make_rows
+from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
 from armdyn.identification.fit.uncertainty import uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
@@ -56,6 +57,14 @@ from armdyn.identification.motion.track import (
     Track,
     tracks_of,
 )
+from armdyn.identification.options import (
+    CorrectionOptions,
+    IdentificationKeywords,
+    ModelOptions,
+    SmoothingOptions,
+    merge_keywords,
+    with_keywords,
+)
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
@@ -66,28 +75,18 @@ FLAT = 1e-6  # share of the held-out error that is no difference
 Checks = tuple[DataCheck, ...]
 
 
+@with_keywords
 def identify(
     arm: Arm,
     logs: Logs,
     *,
-    terms: str = "full",
-    friction: str = "auto",
-    springs: bool | None = None,
-    balancers: Iterable[str] | None = None,
-    rotors: bool | None = None,
-    coupling: str | Iterable[str] | ArrayLike | None = None,
-    prior: float | None = None,
-    mass: ArrayLike | None = None,
-    band: float | None = None,
-    cutoff: float | None = None,
-    method: str = AUTO,
-    form: str = "torque",
+    model: ModelOptions | None = None,
+    smoothing: SmoothingOptions | None = None,
+    corrections: CorrectionOptions | None = None,
     validation: Logs | None = None,
-    delay: float | None = None,
-    zero: Mapping[str, float] | None = None,
-    without_torque: Iterable[str] = (),
     force: bool = False,
     progress: Callable[[float, str], None] | None = None,
+    **keywords: Unpack[IdentificationKeywords],
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
 
@@ -101,50 +100,20 @@ def identify(
         Its geometry is taken as exact; its inertia may be a prior, or unknown (NaN).
     logs : Log, path, or iterable of them
         Measured motion; paths are read with `read_log`.
-    terms : {"full", "gravity"}
-        All dynamics; or gravity alone, from poses held still (which are averaged) or, together with friction, from
-        slow motion both ways.
-    friction : {"auto", "simple"}
-        A dictionary of terms weighed by the evidence, or viscous, Coulomb and offset for every joint.
-    springs : bool, optional
-        Whether joints may have springs to ground (hoses); on other arms they would be mistaken for gravity. Default:
-        if the arm's description has any.
-    balancers : iterable of str, optional
-        Names of joints with gas springs, hydraulic or other balancers, whose torque depends on the joint's position.
-        Default: those that have some in the arm's description. Counterweights are links like others.
-    rotors : bool, optional
-        Whether drives have rotor inertia beyond that of the links, as geared ones do. Default: those
-        of the description, and others as far as the logs support them.
-    coupling : str, list of str, or array_like, shape (n, n), optional
-        Drives that move several joints: "5+6" if that of joint 6 turns with q5 + q6, and so on as in
-        `Arm.with_coupling`; "none" for none. Default: as described; where nothing is, a drive that the logs clearly
-        show to move two neighbours is taken as such, and told in `fit.findings`.
-    prior : float, optional
-        Strength of the arm's own inertia as a prior; 0 disregards it. Default by held-out error.
-    mass : array_like, shape (2,) or (n, 2), optional
-        Least and most that all moving links together weigh, as a data sheet tells, or each of them [kg].
-    band : float, optional
-        Corner of the low-pass on both sides of the equations [Hz]; default 5.
-    cutoff : float, optional
-        Corner of the low-pass on positions [Hz]; default 10.
-    method : {"auto", "butterworth", "kalman", "savgol", "spline"}
-        How positions are differentiated; "auto" is "butterworth", or measured velocities where these are better.
-    form : {"torque", "filtered", "energy"}
-        Whether the regressor has accelerations, or momenta are low-passed and differentiated at once, or energies, of
-        all joints together: then held-out errors are those of the power.
+    model : ModelOptions, optional
+        terms ("full", "gravity"), friction ("auto", "simple"), springs, balancers, rotors, coupling, prior, mass.
+    smoothing : SmoothingOptions, optional
+        band, cutoff, method, form.
+    corrections : CorrectionOptions, optional
+        delay, zero, without_torque.
     validation : Log, path, or iterable of them, optional
         Logs that are not fitted to, for `fit.other` and the report.
-    delay : float, optional
-        By how much later torques were measured than positions [s]; default: found, up to 0.05.
-    zero : mapping of str to float, optional
-        Errors of joint zeros, by joint name [rad or m]: subtracted from the positions of all logs.
-    without_torque : iterable of str
-        Names of joints whose torques are not to be used, as if no sensor had measured them (NaN in the logs). All
-        else is identified; their friction and rotors stay as described.
     force : bool
         Return a fit even if the verdict is that it is not usable.
     progress : callable, optional
         Called with the share done (0 to 1) and what is being done.
+    **keywords
+        Fields of these options, one by one: `identify(arm, log, terms="gravity", delay=0.01)`.
 
     Returns
     -------
@@ -167,15 +136,15 @@ def identify(
     >>> fit.verdict.word, bool(fit.rel_error < 0.05)
     ('good', True)
     """
-    _check_options(terms, friction, method, form)
-    _check_numbers(prior, band, cutoff)
-    masses = None if mass is None else MassBounds.of(mass, arm.n_joints)
+    parts = (model or ModelOptions(), smoothing or SmoothingOptions(), corrections or CorrectionOptions())
+    model, smoothing, corrections = merge_keywords(dict(keywords), *parts)
+    masses = None if model.mass is None else MassBounds.of(model.mass, arm.n_joints)
     tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
-    read = without_torques(arm, with_zeros(arm, as_logs(arm, logs), zero), without_torque)
-    others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), zero)
-    others = without_torques(arm, others, without_torque)
-    if form == "energy":
+    read = without_torques(arm, with_zeros(arm, as_logs(arm, logs), corrections.zero), corrections.without_torque)
+    others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), corrections.zero)
+    others = without_torques(arm, others, corrections.without_torque)
+    if smoothing.form == "energy":
         require_all_torques(read[0], "the form of energy")
     described = arm
     for log in [] if force else [*read, *others]:
@@ -183,34 +152,35 @@ def identify(
     with single_threaded():
         tell(0.1, "checking the data")
         if has_passive(arm):
-            arm = _with_passive(arm, without_delay(read, delay), coupling)
-        arm = arm if coupling is None else arm.with_coupling(coupling)
-        prepared = prepare_logs(arm, without_delay(read, delay))
-        checks, together = run_checks(prepared, terms, force, coupling is None)
+            arm = _with_passive(arm, without_delay(read, corrections.delay), model.coupling)
+        arm = arm if model.coupling is None else arm.with_coupling(model.coupling)
+        prepared = prepare_logs(arm, without_delay(read, corrections.delay))
+        checks, together = run_checks(prepared, model.terms, force, model.coupling is None)
         shared = tuple(finding for finding in together if finding.kind == FindingKind.COUPLING)
         for finding in shared:
             arm = finding.correction.arm(arm) if finding.correction else arm
-        balanced = _balanced_joints(arm, balancers)
+        balanced = _balanced_joints(arm, model.balancers)
+        method = METHODS[0] if smoothing.method == AUTO else smoothing.method
         filters = Filters(
-            float(band or BAND_HZ), cutoff or CUTOFF_HZ, METHODS[0] if method == AUTO else method, form,
-            width=DIRECTION_WIDTH, delay=delay or 0.0,
+            float(smoothing.band or BAND_HZ), smoothing.cutoff or CUTOFF_HZ, method, smoothing.form,
+            width=DIRECTION_WIDTH, delay=corrections.delay or 0.0,
         )  # fmt: skip
-        if terms == "gravity":
+        if model.terms == "gravity":
             if (poses := held_poses(read)) is not None:
-                fit = fit_poses(arm, poses, checks, prior, filters, masses)
+                fit = fit_poses(arm, poses, checks, model.prior, filters, masses)
                 return _judge_poses(fit, one_sided(arm, poses), others, force)
             warn_if_too_fast(arm, checks)
         tell(0.2, "choosing a model")
-        base = base_with_drives(base_parameters(arm), terms, rotors)
-        rotor_joints = own_rotors(base, rotors)
-        choosing = cutoff is None and method == AUTO and form == "torque" and terms == "full"
-        options = Options(_kinds(base, terms, friction, rotors, springs), rotor_joints, prior, choosing)
+        base = base_with_drives(base_parameters(arm), model.terms, model.rotors)
+        rotor_joints = own_rotors(base, model.rotors)
+        choosing = model.terms == "full" and smoothing == SmoothingOptions(band=smoothing.band)
+        options = Options(_kinds(base, model), rotor_joints, model.prior, choosing)
         # What was checked has the same smoothing, unless another one is asked for.
         same = filters.smoothing == prepared.filters.smoothing and len(prepared.checks) == len(read)
         tracks = prepared.tracks if same else tracks_of(read, filters)
         choice = choose(make_rows(base, tracks, filters, balanced), read, options)
         tell(0.6, "fitting physically consistent bodies")
-        constrained = estimate(choice, masses, prior != 0)
+        constrained = estimate(choice, masses, model.prior != 0)
         tell(0.8, "judging")
         fit = _fit(read, choice, constrained, plain_fit(choice, rotor_joints, "rotor" in options.kinds), checks, others)
         fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
@@ -219,25 +189,6 @@ def identify(
         fit = _with_verdict(fit, choice.rows.reach.torque, force)
         warn_of_undetermined(fit.undetermined)
         return fit
-
-
-def _check_options(terms: str, friction: str, method: str, form: str) -> None:
-    for name, value, allowed in (
-        ("terms", terms, ("full", "gravity")),
-        ("friction", friction, ("auto", "simple")),
-        ("method", method, (AUTO, *METHODS)),
-        ("form", form, FORMS if terms == "full" else FORMS[:1]),
-    ):
-        if value not in allowed:
-            raise ArmdynError(f"identify: expected {name} one of {', '.join(allowed)}, got {value!r}")
-
-
-def _check_numbers(prior: float | None, band: float | None, cutoff: float | None) -> None:
-    if prior is not None and not 0 <= prior < np.inf:
-        raise ArmdynError(f"identify: expected prior >= 0, got {prior}")
-    for name, value in (("band", band), ("cutoff", cutoff)):
-        if value is not None and not 0 < value < np.inf:
-            raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
 
 
 def _with_passive(arm: Arm, logs: list[Log], coupling: str | Iterable[str] | ArrayLike | None) -> Arm:
@@ -263,15 +214,13 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     return joints
 
 
-def _kinds(
-    base: BaseParameters, terms: str, friction: str, rotors: bool | None, springs: bool | None
-) -> frozenset[str]:
+def _kinds(base: BaseParameters, model: ModelOptions) -> frozenset[str]:
     """Kinds of joint terms that every joint has, as far as the evidence supports them."""
-    asked = any(joint.drive.stiffness > 0 for joint in base.source.coordinate_joints) if springs is None else springs
-    kinds = {"spring"} if asked else set()
-    if terms == "full" and friction == "auto":
+    described = any(joint.drive.stiffness > 0 for joint in base.source.coordinate_joints)
+    kinds = {"spring"} if (described if model.springs is None else model.springs) else set()
+    if model.terms == "full" and model.friction == "auto":
         # Rotors of coupled drives that are described are among the base parameters.
-        kinds |= {*DICTIONARY, *(() if rotors is False or base.joint_terms else ("rotor",))}
+        kinds |= {*DICTIONARY, *(() if model.rotors is False or base.joint_terms else ("rotor",))}
     return frozenset(kinds)
 
 
