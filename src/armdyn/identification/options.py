@@ -113,6 +113,9 @@ class CorrectionOptions:
     without_torque: Iterable[str] = ()
 
 
+OptionPart = TypeVar("OptionPart", ModelOptions, SmoothingOptions, CorrectionOptions)
+
+
 class IdentificationKeywords(TypedDict, total=False):
     """Single keywords of `identify`: fields of its options."""
 
@@ -151,16 +154,19 @@ def merge_keywords(
     keywords: dict[str, Any], model: ModelOptions, smoothing: SmoothingOptions, corrections: CorrectionOptions
 ) -> tuple[ModelOptions, SmoothingOptions, CorrectionOptions]:
     """Options with the values that keywords give to their fields."""
-    rest, merged = dict(keywords), []
-    for part in (model, smoothing, corrections):
-        names = [field.name for field in fields(part) if field.name in rest]
-        merged.append(replace(part, **{name: rest.pop(name) for name in names}))  # type: ignore[type-var]
+    rest = dict(keywords)
+    merged = _take(rest, model), _take(rest, smoothing), _take(rest, corrections)
     if rest:
         known = ", ".join(IdentificationKeywords.__annotations__)
         raise TypeError(f"identify: unknown argument '{next(iter(rest))}'; expected {known}")
-    first, second, third = merged
-    require_word("form", second.form, FORMS if first.terms == "full" else FORMS[:1])
-    return first, second, third
+    require_word("form", merged[1].form, FORMS if merged[0].terms == "full" else FORMS[:1])
+    return merged
+
+
+def _take(rest: dict[str, Any], part: OptionPart) -> OptionPart:
+    """A part with the values of its fields, which are taken out of the rest."""
+    names = [field.name for field in fields(part) if field.name in rest]
+    return replace(part, **{name: rest.pop(name) for name in names})
 
 
 def require_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
