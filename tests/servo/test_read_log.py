@@ -119,7 +119,7 @@ def test_what_is_missing_is_named(arm: armdyn.Arm, motion: tuple[np.ndarray, ...
     with pytest.raises(ReadError, match="no such file"):
         read_servo_log(tmp_path / "none.csv", arm)
     (tmp_path / "log.pickle").write_bytes(b"x")
-    with pytest.raises(ReadError, match="unknown kind of log"):
+    with pytest.raises(ReadError, match="expected a log that ends in"):
         read_servo_log(tmp_path / "log.pickle", arm)
 
 

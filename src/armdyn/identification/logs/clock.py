@@ -50,7 +50,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
         first = int(np.flatnonzero(stale)[0])
         raise ReadError(
             f"{where}: time does not rise in {stale.sum()} of {keep.sum()} rows, first in row {first + 1} "
-            f"({full[first]:g} s); two runs in one file, or not the time column?"
+            f"({full[first]:g} s); two runs in one file, not the time column, or stamps rounded to single precision?"
         )
     before = keep.copy()
     keep &= ~stale

@@ -253,6 +253,8 @@ def read_table(path: Path, joints: tuple[str, ...], wanted: Collection[str], oth
         return read_csv(path, joints, wanted)
     if suffix not in READERS:
         raise ReadError(
-            f"{path}: unknown kind of log '{suffix}'; expected .csv, .json, .npz, .mat, .parquet, .db3, .mcap{others}"
+            path=path,
+            expected=f"a log that ends in .csv, .json, .npz, .mat, .parquet, .db3, .mcap{others}",
+            got=f"the ending '{suffix}'" if suffix else "a file without an ending",
         )
     return READERS[suffix](path, joints), []

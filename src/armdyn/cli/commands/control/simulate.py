@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
@@ -140,6 +141,8 @@ def simulate(
     with working("judging the run", f"{out} is written" if out else NOTHING_KEPT):
         figures = summary(result) if json else result.metrics
     print_json(figures) if json else show(result)
+    for path in () if json or ended else filter(None, (out, report)):
+        print_line(f"wrote {path}", whole=True)
     if ended:
         _end(result, f"saved as {out}" if out else "above", report)
     if not result.complete:
@@ -285,13 +288,14 @@ def summary(result: SimulationResult) -> dict[str, Any]:
 def show(result: SimulationResult) -> None:
     """Print the run's metrics."""
     m = result.metrics
-    rows = [
-        (name, *map(number, numbers))
-        for name, *numbers in zip(
-            result.joint_names, m.rms_error, m.max_error, m.settling_time, m.rms_torque, m.max_torque, strict=True
-        )
-    ]
-    heads = ("joint", "error rms ", "error max ", "settled [s] ", "torque rms ", "torque max ")
+    columns = {
+        "error rms ": m.rms_error, "error max ": m.max_error, "settled [s] ": m.settling_time,
+        "torque rms ": m.rms_torque, "torque max ": m.max_torque,
+    }  # fmt: skip
+    if not any(map(isfinite, m.settling_time)):  # a motion that goes on never settles
+        del columns["settled [s] "]
+    rows = [(name, *map(number, numbers)) for name, *numbers in zip(result.joint_names, *columns.values(), strict=True)]
+    heads = ("joint", *columns)
     print_table(f"{result.name}: {result.t[-1]:g} s, {len(result.t)} samples (SI units)", heads, rows)
     tip = "" if m.rms_tip_error is None else f"Tip error {m.rms_tip_error:.4g} m rms, {m.max_tip_error:.4g} m at most. "
     print_line(f"{tip}Effort {m.effort:.4g} J.")

@@ -86,10 +86,10 @@ def _show_frames(arm: Arm) -> None:
     rows += [(frame.name, frame.link, "", *_pose(frame.pose)) for frame in frames]
     columns = ("link", "on", "joint axis ", "position [m] ", "roll pitch yaw [deg] ")
     if arm.is_chain:
-        title = "Frames at joint position zero, each in the one before; the last holds the tool"
+        title = "Frames at q = 0, relative to the previous frame; the last row is the tool"
         print_table(title, (columns[0], *columns[2:]), [(name, *pose) for name, _, *pose in rows])
         return
-    print_table("Frames at joint position zero, each in the link that carries it", columns, rows)
+    print_table("Frames at q = 0, relative to the link that carries them", columns, rows)
     dependent = [joint for joint in arm.joints if joint.follows]
     print_list("Joints that follow others", [_dependence(joint) for joint in dependent])
 

@@ -276,7 +276,7 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
         start = ", ".join(f"{x:.3g}" for x in excitation.trajectory(0.0).q)
         print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
     if not excitation.is_good:
-        print(f"Some parameters are shown weakly: {advice(excitation)}")
+        print(f"Some parameters are weakly excited: {advice(excitation)}")
     print(f"Saved as {', '.join(str(path) for path in written)}")
 
 

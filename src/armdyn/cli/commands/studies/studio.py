@@ -13,7 +13,7 @@ ArmName = Annotated[
     str,
     typer.Argument(
         metavar="[ARM]",
-        help="A file (.urdf, .toml, .csv) or the name of a library arm.",
+        help="A file (.urdf, .xml, .xacro, .toml, .csv) or the name of a library arm.",
         autocompletion=complete_arm,
     ),
 ]
