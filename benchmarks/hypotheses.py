@@ -68,7 +68,7 @@ def findings_of(case: Case) -> dict[str, Any]:
     return dict(
         findings=[[str(f.kind), f.level, list(f.joints)] for f in findings],
         figures=[[f.log_evidence, f.error_reduction, f.value] for f in findings],
-        evidence=0.0 if best is None else best.ratio, best=None if best is None else str(best.variant.kind),
+        evidence=0.0 if best is None else best.ratio,
         couplings=[[*map(int, f.joints), int(f.value)] for f in drives], coupled=case.coupled,
     )  # fmt: skip
 

@@ -209,3 +209,17 @@ def test_slow_wrists_with_small_torques_are_no_reason_to_reject(zoo):
     """Two wrist torques of this short, slow log suit each other's joints better; the arm as a whole is explained."""
     row = zoo["robots"].task("zoo-3001")
     assert "rejected" not in row
+
+
+@pytest.mark.parametrize("seed", [20, 22])
+def test_faults_are_noticed_and_clean_logs_are_not_doubted(zoo, seed):
+    """Floor of the detection curve: `benchmarks/hypotheses.py` has all kinds of faults, and many arms."""
+    import hypotheses
+
+    assert hypotheses.screened(f"zoo-{seed}")["findings"] == []
+    faults = ("sign", "exchange", "step", "dead", "quarter turn", "no gravity")
+    rows = [hypotheses.screened(f"zoo-{seed}|{fault}") for fault in faults]
+    assert [fault for fault, row in zip(faults, rows, strict=True) if not row["findings"]] == []
+    assert min(row["evidence"] for row in rows) > 15
+    named = [any(kind in zoo["faults"].NAMED[row["fault"]] for kind, *_ in row["findings"]) for row in rows]
+    assert sum(named) >= 5

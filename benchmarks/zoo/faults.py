@@ -73,7 +73,7 @@ def step(case: Case, rng: np.random.Generator) -> Case:
         tau[int(at * len(tau)) :, j] += size * tau[:, j].std()
         return x._replace(tau=tau)
 
-    return replace(case, train=(change(case.train[0]), *case.train[1:]))
+    return _about(replace(case, train=(change(case.train[0]), *case.train[1:])), j)
 
 
 def spikes(case: Case, rng: np.random.Generator) -> Case:
@@ -94,7 +94,7 @@ def stuck(case: Case, rng: np.random.Generator) -> Case:
         tau[k:, j] = tau[k, j]
         return x._replace(tau=tau)
 
-    return _each(case, change)
+    return _about(_each(case, change), j)
 
 
 def frozen(case: Case, rng: np.random.Generator) -> Case:
@@ -108,7 +108,7 @@ def frozen(case: Case, rng: np.random.Generator) -> Case:
             qd[k:, j] = 0.0
         return x._replace(q=q, qd=qd)
 
-    return _each(case, change)
+    return _about(_each(case, change), j)
 
 
 def dead(case: Case, rng: np.random.Generator) -> Case:
@@ -119,7 +119,7 @@ def dead(case: Case, rng: np.random.Generator) -> Case:
         tau[:, j] = 0.1 * tau[:, j].std() * rng.normal(size=len(tau))
         return x._replace(tau=tau)
 
-    return _each(case, change)
+    return _about(_each(case, change), j)
 
 
 def amperes(case: Case, rng: np.random.Generator) -> Case:
@@ -134,14 +134,15 @@ def equal_amperes(case: Case, rng: np.random.Generator) -> Case:
 
 def sign(case: Case, rng: np.random.Generator) -> Case:
     side, torque = np.ones(case.arm.n), rng.random() < 0.6
-    side[_busy(case, rng)] = -1
+    j = _busy(case, rng)
+    side[j] = -1
 
     def change(x: Table) -> Table:
         if torque:
             return x._replace(tau=x.tau * side)
         return x._replace(q=x.q * side, qd=None if x.qd is None else x.qd * side)
 
-    return _each(case, change)
+    return _about(_each(case, change), j)
 
 
 def exchange(case: Case, rng: np.random.Generator) -> Case:
@@ -152,7 +153,7 @@ def exchange(case: Case, rng: np.random.Generator) -> Case:
             return x._replace(tau=_swapped(x.tau, i, j))
         return x._replace(q=_swapped(x.q, i, j), qd=None if x.qd is None else _swapped(x.qd, i, j))
 
-    return _each(case, change)
+    return _about(_each(case, change), i, j)
 
 
 def both_exchanged(case: Case, rng: np.random.Generator) -> Case:
@@ -161,7 +162,7 @@ def both_exchanged(case: Case, rng: np.random.Generator) -> Case:
     def change(x: Table) -> Table:
         return Table(x.t, _swapped(x.q, i, j), _swapped(x.tau, i, j), None if x.qd is None else _swapped(x.qd, i, j))
 
-    return _each(case, change)
+    return _about(_each(case, change), i, j)
 
 
 def other_arm(case: Case, rng: np.random.Generator) -> Case:
@@ -195,7 +196,7 @@ def clipped(case: Case, rng: np.random.Generator) -> Case:
         tau[:, j] = np.clip(tau[:, j], -most, most)
         return x._replace(tau=tau)
 
-    return _each(case, change)
+    return _about(_each(case, change), j)
 
 
 FAULTS: dict[str, Fault] = {

@@ -43,7 +43,7 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
 }
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "MIN_EVIDENCE": ("screening", (15.0, 10.0, 25.0, 40.0)),
-    "MIN_REDUCTION": ("screening", (0.2, 0.1, 0.3)),
+    "MIN_REDUCTION": ("screening", (0.1, 0.05, 0.2)),
     "MODEL_ERROR": ("regression", (0.02, 0.01, 0.04)),
 }
 UNTOLD = 1.0  # loss of a fault that is not told, and of a clean log that is rejected

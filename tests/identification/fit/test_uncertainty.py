@@ -54,7 +54,7 @@ def test_joints_that_stood_still_are_in_the_bound_alone(puma, make_log):
     )
     assert moved_joints(fit.tracks, puma) == (0, 1, 2, 3, 4)
     assert fit.expected_error < 0.1
-    assert fit.error_bound > 2.5 * fit.expected_error
+    assert fit.error_bound > 3.75 * fit.expected_error
 
 
 def test_the_next_step_names_what_more_motion_could_do():
@@ -84,7 +84,7 @@ def test_the_verdict_follows_from_the_expected_error_and_findings():
 
 
 def test_the_expected_error_is_never_below_the_held_out_one(fit):
-    assert fit.held_out_error <= fit.expected_error == pytest.approx(fit.error_bound / 2)
+    assert fit.held_out_error <= fit.expected_error == pytest.approx(fit.error_bound / 3)
     doubted = fit.with_fields(held_out_possible=0.5)
     assert doubted.expected_error == 0.5
     assert np.isnan(fit.with_fields(held_out_possible=np.nan, held_out=np.nan, uncertainty=None).error_bound)

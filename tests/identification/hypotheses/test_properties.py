@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,28 +12,47 @@ import armdyn
 from armdyn.identification import Finding, LogCorrection
 from armdyn.identification.logs.log import Log
 
-
-def exchanged(log: Log) -> Log:
-    return dataclasses.replace(log, tau=log.tau[:, [0, 2, 1, 3, 4, 5]])
+ORDER = [0, 2, 1, 3, 4, 5]
 
 
-def scaled(log: Log, joint: int, factor: float) -> Log:
-    return dataclasses.replace(log, tau=log.tau * np.where(np.arange(log.n) == joint, factor, 1.0))
+def scaled(log: Log, joints: tuple[int, ...], factor: float) -> Log:
+    return dataclasses.replace(log, tau=log.tau * np.where(np.isin(np.arange(log.n), joints), factor, 1.0))
 
 
 def turned(log: Log, joint: int, angle: float) -> Log:
     return dataclasses.replace(log, q=log.q + angle * (np.arange(log.n) == joint))
 
 
+def changed(log: Log, name: str, joint: int, change: Callable[[np.ndarray], np.ndarray]) -> Log:
+    """The log with another column of a joint, from the middle on."""
+    table = getattr(log, name).copy()
+    table[:, joint] = np.r_[table[: len(log) // 2, joint], change(table[len(log) // 2 :, joint])]
+    return dataclasses.replace(log, **{name: table})
+
+
+def dead(log: Log, joint: int) -> Log:
+    noise = 0.1 * log.tau[:, joint].std() * np.random.default_rng(0).normal(size=len(log))
+    return dataclasses.replace(log, tau=np.where(np.arange(log.n) == joint, noise[:, None], log.tau))
+
+
 FAULTS = {
-    "sign": (lambda log: scaled(log, 2, -1.0), (2,)),
-    "exchange": (exchanged, (1, 2)),
-    "gain": (lambda log: scaled(log, 1, 1.3), (1,)),
+    "sign": (lambda log: scaled(log, (2,), -1.0), (2,)),
+    "sign of several torques": (lambda log: scaled(log, (1, 2, 4), -1.0), (1, 2, 4)),
+    "sign of a position": (lambda log: dataclasses.replace(log, q=log.q * [1, 1, -1, 1, 1, 1]), (2,)),
+    "exchange of torques": (lambda log: dataclasses.replace(log, tau=log.tau[:, ORDER]), (1, 2)),
+    "exchange of positions": (lambda log: dataclasses.replace(log, q=log.q[:, ORDER]), (1, 2)),
+    "exchange of both": (lambda log: dataclasses.replace(log, q=log.q[:, ORDER], tau=log.tau[:, ORDER]), (1, 2)),
+    "gain": (lambda log: scaled(log, (1,), 1.3), (1,)),
+    "gain of all, a unit": (lambda log: dataclasses.replace(log, tau=1e3 * log.tau), ()),
     "zero of a quarter turn": (lambda log: turned(log, 1, np.pi / 2), (1,)),
     "zero of a half turn": (lambda log: turned(log, 2, np.pi), (2,)),
     "zero": (lambda log: turned(log, 1, 0.2), (1,)),
     "delay": (lambda log: log.corrected(LogCorrection(delay=-0.1)), ()),
     "time_scale": (lambda log: dataclasses.replace(log, t=3.0 * log.t), ()),
+    "step": (lambda log: changed(log, "tau", 1, lambda tau: tau + 30.0), (1,)),
+    "stuck torque": (lambda log: changed(log, "tau", 1, lambda tau: np.full_like(tau, tau[0])), (1,)),
+    "stuck position": (lambda log: changed(log, "q", 1, lambda q: np.full_like(q, q[0])), (1,)),
+    "stuck sensor of noise": (lambda log: dead(log, 1), (1,)),
 }
 
 
@@ -53,7 +73,7 @@ def test_a_correction_cleans_the_log(puma, log, fault):
     (found, *others) = doubts(puma, spoilt)
     assert found.kind == fault.split()[0]
     assert found.joints == joints
-    assert found.log_evidence > 15
+    assert found.log_evidence > 15 or np.isnan(found.log_evidence)  # told by a column alone
     assert doubts(puma, spoilt.corrected(found.correction)) == [], others
 
 
@@ -84,6 +104,6 @@ def test_led_by_hand(puma, log, known):
 
 def test_rejected_logs_tell_their_findings(puma, log):
     with pytest.raises(armdyn.errors.DataError) as rejected:
-        armdyn.identify(puma, scaled(log, 2, -1.0))
+        armdyn.identify(puma, scaled(log, (2,), -1.0))
     (found,) = (f for f in rejected.value.findings if f.level == "reject")
     assert (found.kind, found.joints) == ("sign", (2,))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from armdyn.errors import DataError
 from armdyn.identification.hypotheses.columns import DriveGain, Exchange, Sign, TorqueUnit, UnlikeGains
 from armdyn.identification.hypotheses.description import description_findings, description_tests
-from armdyn.identification.hypotheses.disturbances import FrozenEncoder, OffsetStep, SharedDrive
+from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEncoder, OffsetStep, SharedDrive
 from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
@@ -24,7 +24,6 @@ from armdyn.identification.hypotheses.findings import (
     clock_findings,
     column_tests,
     motion_findings,
-    outside_findings,
     velocities_agree,
     velocity_findings,
 )
@@ -190,7 +189,7 @@ class PreparedLogs:
     def hypotheses(self, of_motion: bool = True) -> list[Hypothesis]:
         """Everything that may be wrong, or what matters to gravity alone; velocities that agree rule out a clock."""
         several: list[Hypothesis] = [Sign(), Exchange(), TorqueUnit(), Zero(), Gravity()]
-        several += [OffsetStep(), FrozenEncoder(self.logs)]
+        several += [OffsetStep(), DeadTorque(), FrozenEncoder(self.logs)]
         if of_motion:
             several += [DriveGain(), UnlikeGains(), SharedDrive(), Delay(), LedByHand()]
             several += [] if any(map(velocities_agree, self.logs)) else [TimeScale()]
@@ -225,6 +224,10 @@ def _check_dynamics(
                 findings += further
     except np.linalg.LinAlgError:
         return tuple(findings), tests
+    clipped = {
+        j for check in prepared.checks for f in check.findings if f.kind == FindingKind.CLIPPED for j in f.joints
+    }
+    findings = [finding for finding in findings if not (finding.joints and clipped.issuperset(finding.joints))]
     if not any(finding.level != "note" for finding in findings):
         tests = tuple(bound_zeros(regression, t) if t.kind == FindingKind.ZERO else t for t in tests)
         described = list(description_findings(regression))
@@ -241,7 +244,6 @@ def _check_columns(arm: Arm, log: Log, tracks: list[Track]) -> DataCheck:
         findings.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))
         return DataCheck(arm, log, tuple(findings), figures)
     findings += motion_findings(arm, figures, log.format.knows_unit)
-    findings += outside_findings(arm, log)
     findings += clock_findings(arm, log, figures)
     findings += torque_findings(arm, log)
     findings += velocity_findings(arm, log)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant
+from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant, ValueRange
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
 
@@ -44,8 +44,8 @@ class Sign(Hypothesis):
                 both = turned._replace(tau=turned.tau * side, mix=np.diag(side))
                 position = LogCorrection(gear_ratio=tuple(side), drive_gain=tuple(side))
                 axis = LogCorrection(gear_ratio=tuple(side))
-                yield LogVariant(FindingKind.SIGN, turned, position, (j,), level="reject")
-                yield LogVariant(FindingKind.SIGN, both, axis, (j,), level="reject")
+                yield LogVariant(turned, position, (j,), level="reject")
+                yield LogVariant(both, axis, (j,), level="reject")
 
     def torques(self, regression: ScreeningRegression, joints: frozenset[int]) -> LogVariant:
         """The torques of a set of joints reversed."""
@@ -57,9 +57,7 @@ class Sign(Hypothesis):
 
         correction = LogCorrection(drive_gain=tuple(side))
         design = regression.scaled(side)
-        return LogVariant(
-            FindingKind.SIGN, design, correction, tuple(sorted(joints)), level="reject", neighbours=neighbours
-        )
+        return LogVariant(design, correction, tuple(sorted(joints)), level="reject", neighbours=neighbours)
 
 
 def _turned(regression: ScreeningRegression, side: NDArray) -> ModelDesign:
@@ -131,7 +129,7 @@ class Exchange(Hypothesis):
                     yield self.ordered(regression, p, t)
 
         correction = LogCorrection(position, torque)
-        return LogVariant(FindingKind.EXCHANGE, design, correction, moved, level="reject", neighbours=neighbours)
+        return LogVariant(design, correction, moved, level="reject", neighbours=neighbours)
 
 
 def _swapped(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
@@ -169,9 +167,9 @@ class DriveGain(Hypothesis):
         gains = np.where(np.arange(regression.n) == j, gain, 1.0)
         correction = LogCorrection(drive_gain=tuple(1 / gains))
         return LogVariant(
-            FindingKind.GAIN, regression.scaled(gains), correction, (j,), gain, n_values=1,
-            tolerated=max(gain, 1 / gain) < TOLERATED_GAIN, family=lambda x: self.single(regression, j, x),
-            ends=(gain / GAINS[-1], gain * GAINS[-1]),
+            regression.scaled(gains), correction, (j,), gain, n_values=1,
+            tolerated=max(gain, 1 / gain) < TOLERATED_GAIN,
+            values=ValueRange(lambda x: self.single(regression, j, x), gain / GAINS[-1], gain * GAINS[-1]),
         )  # fmt: skip
 
 
@@ -184,13 +182,13 @@ class UnlikeGains(Hypothesis):
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """The gains that free bodies suggest."""
         if regression.arm.coupling is not None or regression.n < 2:
-            yield self.as_it_is(regression)
+            yield LogVariant(regression.design)
             return
         gains = free_gains(regression)
         j = int(np.argmax(np.abs(np.log(gains))))
         correction = LogCorrection(drive_gain=tuple(1 / gains))
         yield LogVariant(
-            FindingKind.GAIN, regression.scaled(gains), correction, (j,), float(gains[j]),
+            regression.scaled(gains), correction, (j,), float(gains[j]),
             n_values=regression.n - 1, tolerated=max(gains[j], 1 / gains[j]) < TOLERATED_GAIN**2,
         )  # fmt: skip
 
@@ -199,7 +197,6 @@ class TorqueUnit(Hypothesis):
     """Torques of another unit, all by one factor: told by the described bodies."""
 
     kind, name = FindingKind.GAIN, "unit of torques"
-    hint = "of currents give the gain of each drive: one number for all is right on average alone"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """The factor that the description suggests."""
@@ -207,16 +204,16 @@ class TorqueUnit(Hypothesis):
         if factor is not None:
             correction = LogCorrection(drive_gain=(1 / factor,) * regression.n)
             yield LogVariant(
-                FindingKind.GAIN, regression.scaled(np.full(regression.n, factor)), correction, (), factor, n_values=1,
-                level="reject", tolerated=TOLERATED_UNIT[0] < factor < TOLERATED_UNIT[1], hint=self.hint,
-                prior_odds=unit_odds(factor), accepts=lambda model: model.described_error < MAX_ERROR,
+                regression.scaled(np.full(regression.n, factor)), correction, (), factor,
+                level="reject", tolerated=TOLERATED_UNIT[0] < factor < TOLERATED_UNIT[1],
+                log_odds=unit_odds(factor), accepts=lambda model: model.described_error < MAX_ERROR,
             )  # fmt: skip
 
 
 def unit_odds(factor: float) -> float:
-    """Logarithm of the odds against a description that is off by a factor, 95 % of them being tolerated."""
-    low, high = np.log(TOLERATED_UNIT)
-    return float((2 * np.log(factor) - low - high) ** 2 / (high - low) ** 2 * 1.96**2 / 2)
+    """Logarithm of the odds against a description that is off by a factor, 99 % of them being tolerated."""
+    limit = TOLERATED_UNIT[0] if factor < 1 else TOLERATED_UNIT[1]
+    return float((2.576 * np.log(factor) / np.log(limit)) ** 2 / 2)
 
 
 def described_factor(regression: ScreeningRegression) -> float | None:

@@ -8,22 +8,22 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.fit.novel_motion import SMALL_SHARE
+from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind
-from armdyn.identification.hypotheses.regression import Model, ScreeningRegression, screened_columns
-from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, Hypothesis, LogVariant
-from armdyn.identification.hypotheses.sensors import runs
+from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression, screened_columns
+from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, MIN_REDUCTION, Hypothesis, LogVariant
+from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, runs
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 
 STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may change
-REST_SECONDS = 1.0  # s for which a position must not change by a digit to be suspected
 
 
 class OffsetStep(Hypothesis):
     """A torque whose offset changes on the way; a joint that moves seldom and then stays looks so by its spring."""
 
     kind, name = FindingKind.STEP, "steps of torque offsets"
-    hint = "or use the log behind it"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """The likeliest time of each joint, and a spring."""
@@ -40,15 +40,36 @@ class OffsetStep(Hypothesis):
             time = regression.t[rows[int(share * len(rows))]]
             first = next(some for some in regression.tracks if some.log == regression.tracks[track].log)
             yield LogVariant(
-                FindingKind.STEP, regression.without(j, values[best] * after[:, best]),
-                LogCorrection(until=float(time - first.t[0])), (j,), float(values[best]), hint=self.hint,
-                alternatives=len(marks), n_values=1,
+                regression.without(j, values[best] * after[:, best]),
+                LogCorrection(until=float(time - first.t[0])), (j,), float(values[best]), n_values=1,
+                log_odds=-float(np.log(len(marks))),
             )  # fmt: skip
             q = regression.motion.q[:, j : j + 1]
             stiffness, _ = regression.added(j, q)
+            yield LogVariant(regression.without(j, stiffness[0] * q[:, 0]), n_values=1, tolerated=True)
+
+
+class DeadTorque(Hypothesis):
+    """A torque that is the same noise whatever the arm does: its sensor is dead, and bodies that explain it are not."""
+
+    kind, name = FindingKind.STUCK, "dead torques"
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Each joint, without bodies and friction in its torque.
+
+        Where these explain nothing of a torque that is not small, it is dead: every moving joint needs some.
+        """
+        design, constant = regression.design, np.array(SCREENED) == OFFSET
+        unexplained = regression.model.residual.std(axis=0) > (1 - MIN_REDUCTION) * regression.tau.std(axis=0)
+        unexplained &= regression.deviations > SMALL_SHARE * regression.deviations.max()
+        for j in np.flatnonzero(regression.measured).tolist() if regression.arm.coupling is None else ():
+            rigid, terms = design.rigid.copy(), design.terms.copy()
+            rigid[:, j], terms[:, j] = 0.0, terms[:, j] * constant
             yield LogVariant(
-                FindingKind.STEP, regression.without(j, stiffness[0] * q[:, 0]), n_values=1, tolerated=True
-            )
+                design._replace(rigid=rigid, terms=terms), LogCorrection(without_torque=(j,)), (j,), level="reject",
+                log_odds=2 * MIN_EVIDENCE * unexplained[j],
+                min_reduction=-MIN_REDUCTION if unexplained[j] else MIN_REDUCTION,
+            )  # fmt: skip
 
 
 class FrozenEncoder(Hypothesis):
@@ -69,20 +90,18 @@ class FrozenEncoder(Hypothesis):
                 first, last = (int(x) for x in stays[np.argmax(stays[:, 1] - stays[:, 0])])
                 inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
                 moving = np.ptp(log.q[first:last], axis=0) > 0.1 * np.ptp(log.q, axis=0)
-                if (last - first) * log.dt < REST_SECONDS or not moving.any():
+                if (last - first) * log.dt < STUCK_SECONDS or not moving.any():
                     continue
                 left = (~inside).sum() * regression.n
                 if inside.sum() * regression.n < regression.n or left < 2 * regression.n_parameters:
-                    yield self.as_it_is(regression, (j,))
+                    yield LogVariant(regression.design, joints=(j,))
                     continue
                 design = regression.design._replace(rows=~inside)
                 until = LogCorrection(until=float(log.t[first] - log.t[0]))
-                yield LogVariant(FindingKind.STUCK, design, until, (j,), float(log.q[first, j]), level="reject")
+                yield LogVariant(design, until, (j,), float(log.q[first, j]), level="reject")
                 rest = inside[:, None].astype(float)
                 value, _ = regression.added(j, rest)
-                yield LogVariant(
-                    FindingKind.STUCK, regression.without(j, value[0] * rest[:, 0]), n_values=1, tolerated=True
-                )
+                yield LogVariant(regression.without(j, value[0] * rest[:, 0]), n_values=1, tolerated=True)
 
 
 class SharedDrive(Hypothesis):
@@ -105,7 +124,7 @@ class SharedDrive(Hypothesis):
                 tau[:, j - 1] -= side * tau[:, j]
                 rigid[:, j - 1] -= side * rigid[:, j]
                 yield LogVariant(
-                    FindingKind.COUPLING, design._replace(rigid=rigid, terms=terms, tau=tau, mix=C),
+                    design._replace(rigid=rigid, terms=terms, tau=tau, mix=C),
                     LogCorrection(coupling=(text,)), (j - 1, j), side, level="note", accepts=partial(_rubs, j),
                 )  # fmt: skip
 

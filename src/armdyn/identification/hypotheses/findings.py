@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlations
+from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
@@ -16,21 +17,15 @@ from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
-DEGREE = np.pi / 180
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
 LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
 MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 LARGEST_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
 LONGEST_PERIOD, SHORTEST_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
-LITTLE_TRAVEL = 0.02  # share of the busiest joint's span, of joints of its kind, below which a joint hardly moves
 ALIKE = 0.9  # correlation of measured velocities with rates of positions, from which on a factor means something
-PACE_FACTOR = 1.3  # between them, that is no noise
-COMPARED_SECONDS = 0.2  # s over which velocities are compared with positions
+PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
+COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
-
-
-OUTSIDE_SHARE = 1 / 3  # of the time that a joint may be outside its limits
-OUTSIDE_DISTANCE = 0.1  # rad or m beyond them that count as outside
 
 
 class JointFigures(NamedTuple):
@@ -44,21 +39,6 @@ class JointFigures(NamedTuple):
     condition: NDArray  # of its own columns acceleration, speed, sign of speed, one: 1 is best
     torque: NDArray  # rms [N m or N]
     peak: NDArray  # largest torque [N m or N]
-
-
-def outside_findings(arm: Arm, log: Log) -> list[Finding]:
-    """Joints outside their limits for much of the time; a note, for limits of good descriptions are wrong too."""
-    lower, upper = arm.position_limits
-    shares = np.mean((log.q < lower - OUTSIDE_DISTANCE) | (log.q > upper + OUTSIDE_DISTANCE), axis=0)
-    j = int(np.argmax(shares))
-    if shares[j] <= OUTSIDE_SHARE:
-        return []
-    text = (
-        f"{joint_name(arm, j)} is outside its limits for {shares[j]:.0%} of the time: a log of another arm, another "
-        "zero of the joint, or limits that are wrong?"
-    )
-    hint = "use the description of the arm that was logged, or correct the zero"
-    return [Finding("note", text, FindingKind.OTHER_ARM, (j,), hint=hint)]
 
 
 def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -> list[Finding]:
@@ -80,7 +60,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
         busiest = spans[turns == turns[j]].max()
         if still[j]:
             text = f"{joint_name(arm, j)} does not move: its friction and much of its inertia stay undetermined"
-        elif spans[j] < LITTLE_TRAVEL * busiest:
+        elif spans[j] < SMALL_SHARE * busiest:
             text = f"{joint_name(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
         elif figures.reversals[j] == 0:
             text = f"{joint_name(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
@@ -157,7 +137,9 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
             texts.append(f"the velocity of {name} has the opposite sign of its position's rate")
         elif best != j and abs(likeness[j, best]) > ALIKE > abs(likeness[j, j]):
             texts.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
-        elif likeness[j, j] > ALIKE and abs(abs(np.log(max(slopes[j], 1e-300))) + np.log(DEGREE)) < np.log(PACE_FACTOR):
+        elif likeness[j, j] > ALIKE and abs(abs(np.log(max(slopes[j], 1e-300))) + np.log(np.radians(1))) < np.log(
+            PACE_FACTOR
+        ):
             texts.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
     if texts:
         return [Finding("reject", text, FindingKind.EXCHANGE) for text in texts]

@@ -10,15 +10,15 @@ import numpy as np
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.findings import PACE_FACTOR
 from armdyn.identification.hypotheses.regression import SCREENED, ScreeningRegression
-from armdyn.identification.hypotheses.screening import Hypothesis, LogVariant
+from armdyn.identification.hypotheses.screening import MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
 from armdyn.identification.hypotheses.wording import delay_text, joint_numbers
 from armdyn.identification.logs.corrections import LogCorrection
 
 DELAYS = np.arange(-8, 11) * 0.02  # s
 TOLERATED_DELAY = 0.051  # s: the fit finds smaller ones
 TIME_SCALES = 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2])
-TOLERATED_SCALE = 1.5  # factor of times, that a poor model may prefer
 TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
 ZERO, TOLERATED_ZERO, LARGEST_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
 
@@ -36,9 +36,9 @@ class Delay(Hypothesis):
         """Torques later by a delay [s]."""
         step = float(DELAYS[1] - DELAYS[0])
         return LogVariant(
-            FindingKind.DELAY, regression.later(delay), LogCorrection(delay=delay), (), delay,
-            tolerated=abs(delay) < TOLERATED_DELAY, family=lambda x: self.late(regression, x),
-            ends=(delay - step, delay + step),
+            regression.later(delay), LogCorrection(delay=delay), (), delay,
+            tolerated=abs(delay) < TOLERATED_DELAY,
+            values=ValueRange(lambda x: self.late(regression, x), delay - step, delay + step),
         )  # fmt: skip
 
 
@@ -59,13 +59,16 @@ class TimeScale(Hypothesis):
             yield from (self.slower(regression, float(scale)) for scale in TIME_SCALES)
 
     def slower(self, regression: ScreeningRegression, scale: float) -> LogVariant:
-        """Times longer by a factor: velocities are less by it, accelerations by its square."""
+        """Times longer by a factor: velocities are less by it, accelerations by its square.
+
+        Odd bodies explain inertia that is out of proportion as well: the error need not fall.
+        """
         rigid = regression.static + (regression.design.rigid - regression.static) / scale**2
         step = float(np.sqrt(TIME_SCALES[1] / TIME_SCALES[0]))
         return LogVariant(
-            FindingKind.TIME_SCALE, regression.design._replace(rigid=rigid), LogCorrection(time_scale=scale), (), scale,
-            tolerated=max(scale, 1 / scale) < TOLERATED_SCALE, family=lambda x: self.slower(regression, x),
-            ends=(scale / step, scale * step),
+            regression.design._replace(rigid=rigid), LogCorrection(time_scale=scale), (), scale,
+            tolerated=max(scale, 1 / scale) < PACE_FACTOR, min_reduction=-MIN_REDUCTION,
+            values=ValueRange(lambda x: self.slower(regression, x), scale / step, scale * step),
         )  # fmt: skip
 
 
@@ -85,11 +88,11 @@ class Zero(Hypothesis):
         """Positions of a joint that are too large by an angle."""
         zero = off * (np.arange(regression.n) == j)
         design = regression.moved(regression.motion._replace(q=regression.motion.q - zero))
-        ends = tuple(sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * LARGEST_ZERO)))
-        small = abs(off) < LARGEST_ZERO
+        low, high = sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * LARGEST_ZERO))
+        near = ValueRange(lambda x: self.off(regression, j, x), low, high)
         return LogVariant(
-            FindingKind.ZERO, design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < TOLERATED_ZERO,
-            family=(lambda x: self.off(regression, j, x)) if small else None, ends=ends,  # type: ignore[arg-type]
+            design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < TOLERATED_ZERO,
+            values=near if abs(off) < LARGEST_ZERO else None,
         )  # fmt: skip
 
 
@@ -99,14 +102,18 @@ class Gravity(Hypothesis):
     kind, name = FindingKind.GRAVITY, "gravity"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
-        """No gravity, and gravity along every axis of the base."""
+        """No gravity, and gravity along every axis of the base.
+
+        Links without weight explain torques without gravity as well: there the error need not fall.
+        """
         gravity = np.asarray(regression.arm.gravity)
         size = float(np.linalg.norm(gravity))
         for axis in [np.zeros(3), *np.eye(3), *-np.eye(3)] if size else ():
             if axis @ gravity < 0.9 * size:
                 yield LogVariant(
-                    FindingKind.GRAVITY, regression.under_gravity(size * axis),
+                    regression.under_gravity(size * axis),
                     LogCorrection(gravity=tuple(size * axis + 0.0)), (), float(axis @ gravity) / size, level="reject",
+                    min_reduction=MIN_REDUCTION if axis.any() else -MIN_REDUCTION,
                 )  # fmt: skip
 
 
@@ -114,14 +121,13 @@ class LedByHand(Hypothesis):
     """Torques that positions alone explain: no inertia and no friction are in them, though joints accelerate."""
 
     kind, name = FindingKind.LED_BY_HAND, "leading by hand"
-    hint = "log a motion that the drives make, with the torques that they exert"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
         """Statics and offsets alone."""
         if np.abs(regression.static).max() > 1e-6 * np.abs(regression.design.rigid).max():
             terms = regression.terms * (np.array(SCREENED) == OFFSET)
             design = regression.design._replace(rigid=regression.static, terms=terms)
-            yield LogVariant(FindingKind.LED_BY_HAND, design, hint=self.hint)
+            yield LogVariant(design)
 
 
 def bound_zeros(regression: ScreeningRegression, test: FaultTest) -> FaultTest:

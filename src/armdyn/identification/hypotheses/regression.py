@@ -8,9 +8,9 @@ another is
 
     1/2 sum_j N_j log(S'_j / S_j) + (c - c') + (d - d')
 
-with the mean squares S_j that free parameters leave of torque j, and N_j independent samples, by the autocorrelation of
-what the better model leaves: residuals of a wrong model resemble their neighbours, and counted as they are they would
-prove anything. c is the price of the prior,
+with the mean squares S_j that free parameters leave of torque j, and N_j independent samples, for both models alike, by
+the autocorrelation of what the better one leaves: residuals of a wrong model resemble their neighbours, and counted as
+they are they would prove anything. c is the price of the prior,
 
     c = -1/2 (excess + away' L away + log det(A + L) - log det L),
 
@@ -203,7 +203,7 @@ class ScreeningRegression:
     def added(self, j: int, columns: NDArray) -> tuple[NDArray, NDArray]:
         """Values (k,) of further columns (N, k) of one joint, each alone, and what they gain of log-likelihood."""
         at_shafts = np.asarray(shaft_torques(self.arm, np.eye(self.n)[j]))
-        values, gains, _ = self.model.added(at_shafts[:, None] * columns[:, None])
+        values, gains, _ = self.model.added(at_shafts[:, None] * columns[:, None], free=True)
         return values, gains
 
     # -- scores ----------------------------------------------------------------------------------------
@@ -269,16 +269,17 @@ class ScreeningRegression:
 
     def likelihood_ratio(self, model: Model) -> float:
         """Logarithm of the likelihood of a model over that of the log as it is."""
-        old, new = self.model.residual[model.design.rows], model.residual[model.design.rows]
-        before, after = self.squares(old), self.squares(new)
-        return float(0.5 * self.counts(np.where(after < before, new, old)) @ np.log(before / after))
+        rows = model.design.rows
+        before, after = self.squares(self.model.residual[rows]), self.squares(model.residual[rows])
+        return float(0.5 * model.counts @ np.log(before / after))
 
     def evidence_ratio(self, model: Model) -> float:
-        """Logarithm of the evidence of a model over that of the log as it is."""
+        """Logarithm of the evidence of a model over that of the log as it is, both with the same samples."""
         likelihood = self.likelihood_ratio(model)
         if not model.design.rows.all():  # fewer samples are always fitted better
             return likelihood - self.n_parameters / 2
-        return likelihood + model.prior_cost - self.model.prior_cost + model.dissipation - self.model.dissipation
+        old = self.model.cost(self.model.independent(model.counts))
+        return likelihood + model.prior_cost - old + model.dissipation - self.model.dissipation
 
     def error_reduction(self, model: Model, joints: Iterable[int] = ()) -> float:
         """Share by which the error falls, of all torques together or of some joints', where friction brakes."""
@@ -363,14 +364,18 @@ class Model:
         return [GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in screening.bodies[c]]
 
     @cached_property
+    def _free_precision(self) -> NDArray:
+        """Precision (size, size) of a prior that nearly free parameters have."""
+        size = self._sums.size
+        return self.beliefs[0].precision(Strengths(FREE, np.full(size, FREE)))
+
+    @cached_property
     def _free(self) -> tuple[Equations, NDArray]:
         """Equations weighed by the noise, and parameters (size,) that are nearly free."""
-        equations, belief = self._sums, self.beliefs[0]
-        precision = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
-        noise = self.deviations
+        equations, noise = self._sums, self.deviations
         for _ in range(ROUNDS):
             equations = equations.with_weights(1 / noise)
-            x = equations.fit(self.used, precision, belief.centre)
+            x = equations.fit(self.used, self._free_precision, self.beliefs[0].centre)
             noise = np.sqrt(equations.errors(x) / equations.samples.sum())
             noise = np.maximum(noise, MODEL_ERROR * self.deviations)
         return equations, x
@@ -398,19 +403,28 @@ class Model:
     @cached_property
     def error(self) -> float:
         """Share of all torques that free parameters leave."""
-        return _norm(self.residual) / max(_norm(self.regression.tau), 1e-300)
+        rows = self.design.rows
+        return _norm(self.residual[rows]) / max(_norm(self.regression.tau[rows]), 1e-300)
 
     @cached_property
-    def _independent(self) -> Equations:
-        """Equations of independent samples."""
+    def counts(self) -> NDArray:
+        """Independent samples (n,) of each torque, by what the model leaves or the log as it is, whichever is less."""
+        screening, new = self.regression, self.residual[self.design.rows]
+        if self is screening.model:
+            return screening.counts(new)
+        old = screening.model.residual[self.design.rows]
+        return screening.counts(np.where(screening.squares(new) < screening.squares(old), new, old))
+
+    def independent(self, counts: NDArray) -> Equations:
+        """Equations of so many independent samples (n,)."""
         equations, _ = self._free
-        counts = self.regression.counts(self.residual[self.design.rows])[np.argmax(np.abs(self.design.mix), axis=1)]
-        return equations.with_weights(equations.weights * np.sqrt(counts / equations.samples.sum()))
+        by_shaft = counts[np.argmax(np.abs(self.design.mix), axis=1)]
+        return equations.with_weights(equations.weights * np.sqrt(by_shaft / equations.samples.sum()))
 
     @cached_property
     def _weighed(self) -> tuple[Equations, list[Evidence]]:
         """Equations of independent samples, and the most probable parameters under each belief."""
-        equations = self._independent
+        equations = self.independent(self.counts)
         if self is self.regression.model:
             return equations, [evidence(equations, self.used, belief) for belief in self.beliefs]
         starts = [weighing.strengths for weighing in self.regression.model._weighed[1]]
@@ -437,13 +451,14 @@ class Model:
     @property
     def quick_cost(self) -> float:
         """Price of the prior with the strengths of the log as it is: about what it is with the best ones, or less."""
-        old = self.regression.model
-        if len(old.used) != len(self.used):
-            return self.prior_cost
-        equations, x = self._independent, self._free[1]
-        free = float(equations.errors(x) @ equations.weights**2)
+        same = len(self.regression.model.used) == len(self.used)
+        return self.cost(self.independent(self.counts)) if same else self.prior_cost
+
+    def cost(self, equations: Equations) -> float:
+        """Price of the prior in the log evidence of equations, with the strengths of the log as it is."""
+        free = float(equations.errors(self._free[1]) @ equations.weights**2)
         costs = []
-        for belief, other in zip(self.beliefs, old._weighed[1], strict=True):
+        for belief, other in zip(self.beliefs, self.regression.model._weighed[1], strict=True):
             precision = belief.precision(other.strengths)
             fit = Evidence(equations.fit(self.used, precision, belief.centre), other.strengths, precision)
             costs.append(fit.logarithm(equations, self.used, belief.centre) + free / 2)
@@ -459,18 +474,25 @@ class Model:
         """Most probable parameters (size,)."""
         return self._best[1].x
 
-    def added(self, columns: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-        """Values (k,) of further columns (N, n, k), each alone, gains of log-likelihood, and standard deviations."""
-        equations, c = self._weighed[0], self.count
+    def added(self, columns: NDArray, free: bool = False) -> tuple[NDArray, NDArray, NDArray]:
+        """Values (k,) of further columns (N, n, k), each alone, gains of log-likelihood, and standard deviations.
+
+        Of all parameters the most probable, or free ones: what correlates residuals, such as a step, leaves few
+        independent samples, and the prior would hold its value down.
+        """
+        equations, precision, x = self._weighed[0], self._best[1].precision, self.parameters
+        if free:
+            (equations, x), precision = self._free, self._free_precision
+        c = self.count
         W, k = equations.weights**2, np.flatnonzero(self.used)
         cross = np.zeros((equations.size, columns.shape[2]))
         friction_rows = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
         cross[:c] = np.einsum("tjc,tjk,j->ck", self.design.rigid, columns, W, optimize=True)
         friction_rows[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
         square = np.einsum("tjk,tjk,j->k", columns, columns, W, optimize=True)
-        spread = covariance(equations, self.used, self._best[1].precision)
+        spread = covariance(equations, self.used, precision)
         left = square - np.einsum("pk,pq,qk->k", cross[k], spread, cross[k], optimize=True)
-        pull = np.einsum("tjk,tj,j->k", columns, self.left(self.parameters), W, optimize=True)
+        pull = np.einsum("tjk,tj,j->k", columns, self.left(x), W, optimize=True)
         shows = left > 1e-9 * np.maximum(square, 1e-300)
         values = np.divide(pull, left, out=np.zeros_like(pull), where=shows)
         std = np.sqrt(np.divide(1.0, left, out=np.full_like(left, np.inf), where=shows))
@@ -515,8 +537,8 @@ class Model:
         screening, d = self.regression, self.design
         if screening.described is None:
             return np.nan
-        rest = _beyond(d.terms, d.tau - d.rigid @ (d.lift @ screening.described.theta))
-        return _norm(rest @ d.mix) / max(_norm(screening.tau), 1e-300)
+        rest = _beyond(d.terms[d.rows], (d.tau - d.rigid @ (d.lift @ screening.described.theta))[d.rows])
+        return _norm(rest @ d.mix) / max(_norm(screening.tau[d.rows]), 1e-300)
 
 
 def _beyond(terms: NDArray, torque: NDArray) -> NDArray:

@@ -15,42 +15,46 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.bounds import possible_ratios
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
-from armdyn.identification.hypotheses.wording import describe
+from armdyn.identification.hypotheses.wording import describe, hint_of
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
 
 MIN_EVIDENCE = 15.0  # log evidence ratio, prior odds included, from which on a fault is reported
-MIN_REDUCTION = 0.2  # share by which an error must fall, too
+MIN_REDUCTION = 0.1  # share by which an error must fall, too
 AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probable
-MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave: beyond, it is another arm
-REJECTED_REDUCTION = 0.25  # share of the error of all torques, from which on a fault that spoils the model is rejected
-
+MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave, or that a fault may spoil without rejection
 N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence
+
+
+class ValueRange(NamedTuple):
+    """Variants that differ by one number, and the range in which the number is looked for."""
+
+    variant: Callable[[float], LogVariant]
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, eq=False)
 class LogVariant:
     """The log as it would be, and the correction that this stands for."""
 
-    kind: FindingKind
     design: ModelDesign
     correction: LogCorrection | None = None
     joints: tuple[int, ...] = ()
     value: float = np.nan
     level: str = "warn"  # of the finding; "reject" where no model of the log is of use without the correction
     tolerated: bool = False  # whether good logs are so, or the fit takes care of it
-    alternatives: int = 1  # variants that it is the best of
     n_values: int = 0  # numbers that were fitted
-    prior_odds: float = 0.0  # logarithm, beyond those of a fault in general
+    log_odds: float = 0.0  # before it is scored, over a fault in general: of how many it is the best, how common it is
+    min_reduction: float = MIN_REDUCTION  # share by which an error must fall for the fault to matter
     accepts: Callable[[Model], bool] = bool  # whether the fit is one of what is supposed
-    hint: str = ""
     neighbours: Callable[[], Iterable[LogVariant]] = tuple  # variants that differ from it by one step
-    family: Callable[[float], LogVariant] | None = None  # the variant with another value
-    ends: tuple[float, float] = (np.nan, np.nan)  # between which its value lies
+    values: ValueRange | None = None
 
 
 class Hypothesis:
@@ -67,10 +71,6 @@ class Hypothesis:
     def variants(self, regression: ScreeningRegression) -> Iterable[LogVariant]:
         """The ways in which it may be wrong."""
         raise NotImplementedError
-
-    def as_it_is(self, regression: ScreeningRegression, joints: tuple[int, ...] = ()) -> LogVariant:
-        """The log of joints for which nothing can be compared."""
-        return LogVariant(self.kind, regression.design, joints=joints, alternatives=0)
 
 
 class Scored(NamedTuple):
@@ -90,18 +90,15 @@ class Screening(NamedTuple):
 
 def screen(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> Screening:
     """Decide which of several faults a log has."""
-    ranked = [(hypothesis, *score(regression, hypothesis.variants(regression))) for hypothesis in hypotheses]
-    best = _best(top for _, top, _ in ranked if top is not None)
-    findings = [] if best is None or best.ratio < MIN_EVIDENCE else report(regression, best)
-    tests = (
-        _test(regression, hypothesis, several, bool(findings) and top is best) for hypothesis, top, several in ranked
-    )
-    return Screening(findings, tuple(tests))
+    ranked = [(hypothesis, *score(regression, hypothesis)) for hypothesis in hypotheses]
+    best = _best(top for _, top, _ in ranked if top is not None and top.ratio >= MIN_EVIDENCE)
+    tests = tuple(_test(regression, some, several, top is not None and top is best) for some, top, several in ranked)
+    return Screening([_report(regression, some, best) for some, top, _ in ranked if best and top is best], tests)
 
 
 def most_probable(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> Scored | None:
-    """The best variant of all hypotheses; None where the log as it is is as probable."""
-    scored = (score(regression, hypothesis.variants(regression))[0] for hypothesis in hypotheses)
+    """The most probable fault that matters; None where the log as it is is as probable."""
+    scored = (score(regression, hypothesis)[0] for hypothesis in hypotheses)
     return _best(s for s in scored if s is not None)
 
 
@@ -115,7 +112,7 @@ def _test(regression: ScreeningRegression, hypothesis: Hypothesis, several: list
         return untested(fault, kind)
     tried = {j for s in several for j in s.variant.joints or everyone}
     tried |= set(np.flatnonzero(regression.measured).tolist()) if hypothesis.suggested else set()
-    fitted = (bool(s.variant.n_values) and s.variant.family is None for s in several)
+    fitted = (bool(s.variant.n_values) and s.variant.values is None for s in several)
     alike = [
         s.variant.joints or everyone
         for s, estimated in zip(several, fitted, strict=True)
@@ -136,30 +133,39 @@ def _best(several: Iterable[Scored]) -> Scored | None:
     return next((s for s in ranked if s.ratio > most - AS_PROBABLE), None)
 
 
-def score(regression: ScreeningRegression, variants: Iterable[LogVariant]) -> tuple[Scored | None, list[Scored]]:
-    """The best variant of a hypothesis, improved, if it is better than those that are tolerated; and all variants."""
-    several = _score_all(regression, list(variants))
-    odds = np.log(max(1, sum(s.variant.alternatives for s in several)))
-    tolerated = max((s.ratio for s in several if s.variant.tolerated), default=0.0)
-    best = _best(several)
-    if best is None or best.ratio < odds:
-        return None, several
-    while True:  # a further step is a further fault
+def score(regression: ScreeningRegression, hypothesis: Hypothesis) -> tuple[Scored | None, list[Scored]]:
+    """The best variant of a hypothesis, improved, if it matters, else the best of those that do; and all variants."""
+    several = _score_all(regression, list(hypothesis.variants(regression)))
+    price = np.log(max(1, sum(s.variant.design is not regression.design for s in several)))
+    price += max([0.0, *(s.ratio for s in several if s.variant.tolerated)])
+    probable = [s._replace(ratio=s.ratio - price) for s in several if s.ratio > price]
+    for all_of_them in (True, False):
+        best = _best(s for s in probable if all_of_them or _matters(regression, s))
+        best = None if best is None else _improved(regression, best, price)
+        if best is not None and _matters(regression, best):
+            return best, several
+    return None, several
+
+
+def _improved(regression: ScreeningRegression, best: Scored, price: float) -> Scored:
+    """The variant that steps to neighbours and other values lead to, as long as they are more probable."""
+    while True:
         others = _score_all(regression, list(best.variant.neighbours()))
-        better = max(others, key=lambda s: s.ratio, default=best)
+        better = max((s._replace(ratio=s.ratio - price) for s in others), key=lambda s: s.ratio, default=best)
+        # A further step is a further fault.
         if better.ratio < best.ratio + MIN_EVIDENCE * (len(better.variant.joints) >= len(best.variant.joints)):
             break
         best = better
-    if best.variant.family is not None:
-        best = max(best, _refine(regression, best.variant), key=lambda s: s.ratio)
-    fault = None if best.variant.tolerated else best._replace(ratio=best.ratio - odds - max(tolerated, 0.0))
-    return fault, several
+    if best.variant.values is None:
+        return best
+    refined = _refine(regression, best.variant.values)
+    return max(best, refined._replace(ratio=refined.ratio - price), key=lambda s: s.ratio)
 
 
 def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> list[Scored]:
     """Each variant with its ratio: of the few that can have most evidence by a fit, of all others about what it is."""
     possible = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
-    odds = np.array([variant.prior_odds - _price(regression, variant) for variant in variants])
+    odds = np.array([variant.log_odds - _price(regression, variant) for variant in variants])
     orders = [np.argsort(-ratios - odds, kind="stable")[:N_LIKELY] for ratios in possible]
     ranked = np.unique(np.concatenate(orders))
     likely = ranked[(possible.most + odds > 0)[ranked] | (possible.likelihood >= 0)[ranked]]
@@ -175,15 +181,15 @@ def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> l
 def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
     model = Model(regression, variant.design)
     old = regression.model
-    fitted = _price(regression, variant)
+    odds = variant.log_odds - _price(regression, variant)
     likelihood = regression.likelihood_ratio(model)
     # No prior costs less than nothing. Variants that explain no more are mostly out by about what theirs costs.
-    ratio = likelihood - fitted - old.prior_cost - old.dissipation
+    ratio = likelihood + odds - old.prior_cost - old.dissipation
     if ratio > 0 > likelihood and variant.design.rows.all():
         ratio += model.quick_cost
     if ratio > 0:
-        ratio = regression.evidence_ratio(model) - fitted
-    return Scored(variant, model, ratio + variant.prior_odds)
+        ratio = regression.evidence_ratio(model) + odds
+    return Scored(variant, model, ratio)
 
 
 def _price(regression: ScreeningRegression, variant: LogVariant) -> float:
@@ -191,34 +197,49 @@ def _price(regression: ScreeningRegression, variant: LogVariant) -> float:
     return float(variant.n_values / 2 * np.log(len(regression.tau)))
 
 
-def _refine(regression: ScreeningRegression, variant: LogVariant) -> Scored:
+def _refine(regression: ScreeningRegression, values: ValueRange) -> Scored:
     """The variant with the most probable value."""
     from scipy.optimize import minimize_scalar
 
-    family, ends = variant.family, variant.ends
-    assert family is not None
-    accuracy = dict(xatol=1e-2 * (ends[1] - ends[0]))
+    accuracy = dict(xatol=1e-2 * (values.high - values.low))
     value = minimize_scalar(
-        lambda x: -_score(regression, family(x)).ratio, bounds=ends, method="bounded", options=accuracy
-    ).x
-    return _score(regression, family(float(value)))
+        lambda x: -_score(regression, values.variant(x)).ratio,
+        bounds=(values.low, values.high), method="bounded", options=accuracy,
+    ).x  # fmt: skip
+    return _score(regression, values.variant(float(value)))
 
 
-def report(regression: ScreeningRegression, best: Scored) -> list[Finding]:
-    """The finding of a variant that is probable enough, if it matters."""
-    variant, model = best.variant, best.model
-    whole = regression.error_reduction(model)
+def _matters(regression: ScreeningRegression, scored: Scored) -> bool:
+    """Whether a variant is not tolerated, is one of an arm, and lowers an error enough: that of single joints more."""
+    variant, model = scored.variant, scored.model
+    if variant.tolerated or model.error > MAX_ERROR or not variant.accepts(model):
+        return False
+    whole, described, of_joints = _reductions(regression, scored)
+    return max(whole, described, of_joints - MIN_REDUCTION) >= variant.min_reduction
+
+
+def _reductions(regression: ScreeningRegression, scored: Scored) -> tuple[float, float, float]:
+    """Shares by which errors fall: of all torques, of the described bodies, of the joints that a variant is about.
+
+    Joints with torques that are small beside others' do not count by themselves.
+    """
+    model, size = scored.model, regression.deviations
     described = float(np.nan_to_num(1 - model.described_error / max(regression.model.described_error, 1e-300)))
-    reduction = max(whole, regression.error_reduction(model, variant.joints), described)
-    if reduction < MIN_REDUCTION or model.error > MAX_ERROR or not variant.accepts(model):
-        return []
+    joints = [j for j in scored.variant.joints if size[j] >= SMALL_SHARE * size.max()]
+    return regression.error_reduction(model), described, regression.error_reduction(model, joints)
+
+
+def _report(regression: ScreeningRegression, hypothesis: Hypothesis, best: Scored) -> Finding:
+    """The finding that a variant stands for."""
+    variant, model = best.variant, best.model
+    whole, described, _ = reductions = _reductions(regression, best)
     # A fault of joints whose torques are small beside others' does not spoil the rest. A log that described bodies
     # explain as it is is rejected only where they explain the corrected one clearly better.
-    certain = whole > REJECTED_REDUCTION or model.described_error < MAX_ERROR
+    certain = whole > MAX_ERROR or model.described_error < MAX_ERROR
     if regression.model.described_error < MAX_ERROR:
-        certain = certain and described > REJECTED_REDUCTION
+        certain = certain and described > MAX_ERROR
     level = "warn" if variant.level == "reject" and not certain else variant.level
     finding = Finding(
-        level, "", variant.kind, variant.joints, best.ratio, reduction, variant.correction, variant.value, variant.hint
+        level, "", hypothesis.kind, variant.joints, best.ratio, max(reductions), variant.correction, variant.value
     )
-    return [finding._replace(text=describe(regression.arm, finding))]
+    return finding._replace(text=describe(regression.arm, finding), hint=hint_of(finding))

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.hypotheses.findings import COMPARED_SECONDS
 from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
@@ -16,23 +18,19 @@ from armdyn.model.arm import Arm
 
 CLIPPED_SHARE = 0.02  # of the samples at the end of the range where sensors clip
 COARSE_VALUES = 20  # different torques, of which fewer show no clipping
-STUCK_SECONDS, STUCK_TRAVEL = 0.5, 0.3  # s, and share of its travel that a joint moves while its torque does not change
-RESTING_TRAVEL = 0.01  # share of the largest travel, below which a joint rests and its torque need not change
-MOVING_SECONDS, MOVING_TRAVEL = 0.1, 0.003  # s, and share of its travel that a joint goes in that time if it moves
-OTHERS_TRAVEL = 0.1  # share of their travel that others move while an encoder is frozen
+STUCK_SECONDS = 1.0  # s for which a reading must not change by a digit to be suspected
+STUCK_TRAVEL = 0.3  # share of its travel that a joint moves while its torque does not change
+MOVING_TRAVEL = 0.005  # share of its travel that a joint goes in `COMPARED_SECONDS` if it moves
 STAY_RATIO = 4.0  # times that such a stay is longer than any other
 SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
 LEAST_SPIKES = 3  # spikes
-WHITE_RATIO = 1.5  # share of slow torque over that of white noise, below which a torque is noise
-SLOW_HZ = 2.0  # Hz
 AGAIN = "or measure again"
-LIGHT_TORQUE = 0.05  # of the largest torque's deviation
 
 
 def torque_tests(log: Log, findings: Iterable[Finding]) -> Iterator[FaultTest]:
     """Record the tests of `torque_findings`: joints that are measured and move."""
     several, spans = list(findings), np.ptp(log.q, axis=0)
-    moving = log.measured & (spans >= RESTING_TRAVEL * spans.max())
+    moving = log.measured & (spans >= SMALL_SHARE * spans.max())
     yield column_test("dead torque sensors", FindingKind.STUCK, several, moving)
     varied = [bool(moves) and _has_variety(log, j) for j, moves in enumerate(moving)]
     yield column_test("clipped torques", FindingKind.CLIPPED, several, varied)
@@ -40,21 +38,21 @@ def torque_tests(log: Log, findings: Iterable[Finding]) -> Iterator[FaultTest]:
 
 
 def torque_findings(arm: Arm, log: Log) -> list[Finding]:
-    """Torque sensors that are dead, die on the way, clip, jump, or measure nothing but noise."""
+    """Torque sensors that are dead, die on the way, clip or jump."""
     findings: list[Finding] = []
     spans = np.ptp(log.q, axis=0)
     for j, tau in enumerate(log.tau.T):
         if not log.measured[j]:
             findings.append(Finding("note", no_torque_text(arm, j), FindingKind.NO_TORQUE, (j,)))
             continue
-        if spans[j] < RESTING_TRAVEL * spans.max():
+        if spans[j] < SMALL_SHARE * spans.max():
             continue  # coarse sensors of joints at rest do not change
         if np.ptp(tau) == 0:
             text = f"the torque of {joint_name(arm, j)} is {tau[0] + 0.0:g} throughout: sensor dead?"
             correction = LogCorrection(without_torque=(j,))
             findings.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
-        for check in (_stuck, _clipping, _noise):
+        for check in (_stuck, _clipping):
             findings += check(arm, log, j)
     return findings + list(_spikes(arm, log))
 
@@ -114,25 +112,10 @@ def _has_variety(log: Log, j: int) -> bool:
 
 def _moving(log: Log, j: int) -> NDArray:
     """Samples (N,) within which the joint moves on."""
-    lag = min(max(1, round(MOVING_SECONDS / log.dt)), len(log) - 1)
+    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
     travel = np.abs(log.q[lag:, j] - log.q[:-lag, j])
     moves = travel > MOVING_TRAVEL * np.ptp(log.q[:, j])
     return np.asarray(np.r_[np.repeat(moves[:1], lag // 2), moves, np.repeat(moves[-1:], lag - lag // 2)])
-
-
-def _noise(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
-    """A torque without anything slow in it."""
-    if log.dt > 0.08 / SLOW_HZ or np.ptp(log.q[:, j]) == 0:
-        return
-    power = np.abs(np.fft.rfft(log.tau[:, j] - log.tau[:, j].mean())) ** 2
-    f = np.fft.rfftfreq(len(log), log.dt)
-    slow = f <= SLOW_HZ
-    if power[slow].sum() < WHITE_RATIO * slow.mean() * power.sum():
-        text = f"the torque of {joint_name(arm, j)} is noise: sensor dead?"
-        # Torques of light wrists may be smaller than noise.
-        large = log.tau[:, j].std() > LIGHT_TORQUE * np.nanmax(log.tau.std(axis=0))
-        correction = LogCorrection(without_torque=(j,))
-        yield Finding("warn" if large else "note", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN)
 
 
 def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:

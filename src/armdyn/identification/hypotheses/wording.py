@@ -11,6 +11,11 @@ from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.model.arm import Arm
 from armdyn.model.coupling import describe_coupling
 
+HINTS = {
+    FindingKind.STEP: "or use the log behind it",
+    FindingKind.LED_BY_HAND: "log a motion that the drives make, with the torques that they exert",
+}
+ONE_GAIN = "of currents give the gain of each drive: one number for all is right on average alone"
 UNITS = {1e3: "mN m instead of N m", 1e-3: "kN m instead of N m", 100.0: "N cm instead of N m"}
 
 
@@ -31,11 +36,17 @@ def joint_numbers(joints: Iterable[int]) -> str:
 
 def describe(arm: Arm, finding: Finding) -> str:
     """The finding of a hypothesis in a sentence, with how sure it is and what it costs."""
-    figures = f"error {finding.error_reduction:.0%} less, log evidence {finding.log_evidence:.0f}"
+    falls = f"corrected, error {finding.error_reduction:.0%} less, " if finding.error_reduction >= 0.01 else ""
+    figures = f"{falls}log evidence {finding.log_evidence:.0f}"
     if finding.kind == FindingKind.COUPLING and finding.correction is not None:
-        return f"{describe_coupling(finding.correction.arm(arm))[0]} ({figures})"
+        return f"{describe_coupling(finding.correction.arm(arm))[0]} ({figures.removeprefix('corrected, ')})"
     cause, _, question = _cause(arm, finding).partition(": ")
-    return f"{cause} (corrected, {figures}){': ' if question else ''}{question}"
+    return f"{cause} ({figures}){': ' if question else ''}{question}"
+
+
+def hint_of(finding: Finding) -> str:
+    """Advice beside the correction."""
+    return ONE_GAIN if finding.kind == FindingKind.GAIN and not finding.joints else HINTS.get(finding.kind, "")
 
 
 def _cause(arm: Arm, finding: Finding) -> str:
@@ -71,6 +82,8 @@ def _cause(arm: Arm, finding: Finding) -> str:
                 f"the torque of {who} changes by {value:.3g} about {correction.until:.3g} s after the start: was a "
                 "load taken, or did the sensor's zero move?"
             )
+        case FindingKind.STUCK if correction.without_torque:
+            return f"the torque of {who} does not depend on the motion: sensor dead?"
         case FindingKind.STUCK:
             return (
                 f"the position of {who} stays at {value:.4g} from {correction.until:.3g} s on, and torques do not: "
