@@ -22,15 +22,15 @@ VARIANTS = {
 
 def middle(arm):
     """A configuration in the middle of the limits, off the straight position where there are none."""
-    limits = [joint.limits for joint in arm.joints]
+    limits = [joint.limits for joint in arm.coordinate_joints]
     return 0.1 + np.array([(x.lower + x.upper) / 2 if np.isfinite(x.upper - x.lower) else 0.5 for x in limits])
 
 
 def states(arm, seed, count=20):
     """Random states inside the limits (within a turn where there are none)."""
     rng = np.random.default_rng(seed)
-    lower = np.maximum([j.limits.lower for j in arm.joints], -np.pi)
-    upper = np.minimum([j.limits.upper for j in arm.joints], np.pi)
+    lower = np.maximum([j.limits.lower for j in arm.coordinate_joints], -np.pi)
+    upper = np.minimum([j.limits.upper for j in arm.coordinate_joints], np.pi)
     return rng.uniform(lower, upper, (count, arm.n))
 
 
@@ -54,7 +54,7 @@ def test_every_arm_is_documented(name):
 def test_every_arm_can_hold_itself_up(name):
     """Static torques stay within the effort limits: a unit slip in a mass or a length would show here."""
     arm = VARIANTS[name]()
-    effort = np.array([joint.limits.effort for joint in arm.joints])
+    effort = np.array([joint.limits.effort for joint in arm.coordinate_joints])
     assert (np.abs(armdyn.gravity_torque(arm, states(arm, 0, 50))) <= effort).all()
 
 

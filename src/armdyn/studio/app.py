@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from armdyn.html import style
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_chain
 from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import Visuals
@@ -51,7 +50,6 @@ class Studio:
     def __init__(
         self, server: ViserServer, arm: Arm, visuals: Visuals | None = None, local: bool = True, word: str = ""
     ) -> None:
-        require_chain(arm, "the studio")
         self.server, self._local = server, local
         self.tabs: dict[int, Tab] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")  # of arms that are uploaded

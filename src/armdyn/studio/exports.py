@@ -82,7 +82,7 @@ def trajectory_file(excitation: Excitation | None) -> Download:
     """An exciting motion as `armdyn excite` saves it."""
     if excitation is None:
         raise ArmdynError("studio: no exciting motion yet; design one first")
-    motion, names = excitation.trajectory, excitation.base.source.joint_names
+    motion, names = excitation.trajectory, excitation.base.source.coordinate_names
     kinds = [joint.kind for joint in excitation.base.source.joints]
     return _file("motion.csv", lambda path: save_trajectory(motion, path, joint_names=names, kinds=kinds))
 

@@ -34,7 +34,7 @@ class Reading:
         angle = ANGLES[self.angle]
         offset = numbers(self.offset, "offset")
         if offset is not None and angle == "deg":
-            turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+            turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
             offset = np.where(turns, np.radians(offset), offset).tolist()
         columns = {role: names(text) for role, text in self.columns.items() if text.strip()}
         return read_log(

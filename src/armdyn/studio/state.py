@@ -32,6 +32,7 @@ class StudioState:
     arm: Arm  # as identified, or as described
     moment: Moment
     payload: float = 0.0  # at the tip [kg]
+    frame: str | None = None  # that is shown and pulled in the place of the tip
     floor: float | None = None  # height of the mounting plane along z, where a person gave it [m]
     obstacles: tuple[Obstacle, ...] = ()
     motion: PlayedMotion | None = None  # that can be played
@@ -52,12 +53,12 @@ class StudioState:
 
     @cached_property
     def tip(self) -> NDArray:
-        """Pose (4, 4) of the tip."""
-        return forward_kinematics(self.arm, self.moment.q)
+        """Pose (4, 4) of the tip, or of the frame in its place."""
+        return forward_kinematics(self.arm, self.moment.q, frame=self.frame)
 
     @cached_property
     def links(self) -> NDArray:
-        """Poses (n, 4, 4) of the links."""
+        """Poses (N, 4, 4) of the links."""
         return link_poses(self.arm, self.moment.q)
 
     @cached_property
@@ -142,6 +143,10 @@ class ArmState:
         """Put a mass [kg] at the tip."""
         self.change(payload=payload)
 
+    def pull_at(self, frame: str | None) -> None:
+        """Show and pull a frame, by its name, in the place of the tip."""
+        self.change(frame=frame)
+
     def show(self, moment: Moment) -> None:
         """Show a moment."""
         self.change(moment=moment)
@@ -157,6 +162,6 @@ def rest_posture(arm: Arm) -> NDArray:
 def slider_range(arm: Arm) -> tuple[NDArray, NDArray]:
     """Limits of the sliders (n,) each: the arm's, or one turn or metre to each side where it has none."""
     lower, upper = (x.copy() for x in arm.position_limits)
-    wide = np.array([np.pi if joint.kind == "revolute" else 1.0 for joint in arm.joints])
+    wide = np.array([np.pi if joint.kind == "revolute" else 1.0 for joint in arm.coordinate_joints])
     lower = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * wide, -wide))
     return lower, np.where(np.isfinite(upper), upper, lower + 2 * wide)

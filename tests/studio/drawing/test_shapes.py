@@ -60,7 +60,7 @@ def test_every_library_arm_can_be_drawn():
     for name in arms.__all__:
         arm = getattr(arms, name)()
         shapes = [*DrawnArm(arm).shapes, *pedestal(arm)]
-        assert {s.link for s in shapes} == set(range(arm.n + 1)), name
+        assert {s.link for s in shapes} == set(range(arm.n_joints + 1)), name
         assert all(np.isfinite(s.T).all() and min(s.size) > 0 for s in shapes), name
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.adaptive.body_laws import NaturalSlotineLi, ProjectedSlotineLi
 from armdyn.control.adaptive.composite import CompositeSlotineLi
-from armdyn.control.adaptive.concurrent import ConcurrentSlotineLi
+from armdyn.control.adaptive.concurrent import RECORDS, ConcurrentSlotineLi
 from armdyn.control.adaptive.craig import Craig
 from armdyn.control.adaptive.gains import adaptation_gains
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
@@ -210,7 +210,11 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float, inertia: N
     return {
         "Slotine-Li": SlotineLi(*plain, gain),
         "composite Slotine-Li": CompositeSlotineLi(*plain, gain),
-        "concurrent Slotine-Li": ConcurrentSlotineLi(mass, w, w * inertia, mass_gain, lower=positive),
+        **(
+            {"concurrent Slotine-Li": ConcurrentSlotineLi(mass, w, w * inertia, mass_gain, lower=positive)}
+            if mass.count <= RECORDS * arm.n
+            else {}
+        ),
         # At a load of 1 kg both learn masses as fast as the others.
         "natural Slotine-Li": NaturalSlotineLi(*plain, gain[0], gain),
         "projected Slotine-Li": ProjectedSlotineLi(*plain, gain[0], gain),

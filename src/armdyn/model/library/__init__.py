@@ -12,6 +12,7 @@ export(
     {
         "kuka": "iiwa14 lwr4",
         "lu_meng": "lu_meng2 lu_meng4",
+        "mechanisms": "gripper palletizer torso_arm two_arms",
         "panda": "panda",
         "puma3": "puma3",
         "puma560": "puma560",

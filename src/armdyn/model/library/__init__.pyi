@@ -4,6 +4,10 @@ from armdyn.model.library.kuka import iiwa14 as iiwa14
 from armdyn.model.library.kuka import lwr4 as lwr4
 from armdyn.model.library.lu_meng import lu_meng2 as lu_meng2
 from armdyn.model.library.lu_meng import lu_meng4 as lu_meng4
+from armdyn.model.library.mechanisms import gripper as gripper
+from armdyn.model.library.mechanisms import palletizer as palletizer
+from armdyn.model.library.mechanisms import torso_arm as torso_arm
+from armdyn.model.library.mechanisms import two_arms as two_arms
 from armdyn.model.library.panda import panda as panda
 from armdyn.model.library.puma3 import puma3 as puma3
 from armdyn.model.library.puma560 import puma560 as puma560
@@ -20,10 +24,12 @@ from armdyn.model.library.xarm import xarm7 as xarm7
 
 __all__ = [
     "cylindrical",
+    "gripper",
     "iiwa14",
     "lu_meng2",
     "lu_meng4",
     "lwr4",
+    "palletizer",
     "panda",
     "planar2",
     "puma3",
@@ -31,6 +37,8 @@ __all__ = [
     "sarcos",
     "scara",
     "stanford",
+    "torso_arm",
+    "two_arms",
     "ur10",
     "ur5",
     "ur5e",

@@ -41,7 +41,7 @@ class ArmScene:
         position, wxyz = handle_pose(state.arm.base_pose)
         size: dict[str, Any] = {"axes_length": 0.12 * self.room.extent, "axes_radius": 0.004 * self.room.extent}
         base = self.scene.add_frame("/arm/base", show_axes=False, position=position, wxyz=wxyz, **size)
-        self.frames = [base, *(self._frame(i + 1, size) for i in range(state.arm.n))]
+        self.frames = [base, *(self._frame(i + 1, size) for i in range(state.arm.n_joints))]
         self.tip = self.scene.add_frame("/arm/tip", **size)
         self.bodies = [self._body(f"body{k}", shape) for k, shape in enumerate(subject.shapes)]
         self.load: list[Any] = []

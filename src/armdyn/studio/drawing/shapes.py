@@ -50,9 +50,10 @@ def arm_shapes(arm: Arm) -> list[Shape]:
     """Bodies of the whole arm, base first; what it stands on is apart, see `pedestal`."""
     room, (lower, upper) = arm_room(arm), slider_range(arm)
     extent = room.extent
-    radii = LINK_RADIUS_RATIO * extent * np.linspace(1.0, TAPER_RATIO, arm.n + 1)
-    ends = [*(joint.before[:3, 3] for joint in arm.joints), arm.tool_pose[:3, 3]]
-    shapes = _base(arm, radii[0], room)
+    depths = link_depths(arm)
+    radii = LINK_RADIUS_RATIO * extent * (1 - (1 - TAPER_RATIO) * np.array([0, *depths]) / max(depths))
+    ends = link_ends(arm)
+    shapes = _base(arm, radii[0], room, ends[0])
     for i, joint in enumerate(arm.joints):
         T_link_joint = inverse(joint.after)
         start, axis = T_link_joint[:3, 3], T_link_joint[:3, :3] @ joint.axis
@@ -61,9 +62,40 @@ def arm_shapes(arm: Arm) -> list[Shape]:
             size = (HOUSING_RADIUS_RATIO * r, HOUSING_HEIGHT_RATIO * r)
             shapes.append(Shape("cylinder", i + 1, pose_along(axis, start), size, PAINT["joint"]))
         else:
-            shapes.append(_rail(i + 1, lower[i], upper[i], axis, start, r))
-        shapes += _tube(i + 1, start, ends[i + 1], axis, r, extent)
+            k = arm.coordinate_indices.index(i) if i in arm.coordinate_indices else None
+            ways = (joint.limits.lower, joint.limits.upper) if k is None else (lower[k], upper[k])
+            first, last = (float(np.clip(x, -extent, extent)) for x in ways)
+            shapes.append(_rail(i + 1, first, last, axis, start, r))
+        for end in ends[i + 1]:
+            shapes += _tube(i + 1, start, end, axis, r, extent)
     return shapes
+
+
+def link_depths(arm: Arm) -> list[int]:
+    """Count the joints from the base to each link."""
+    depths: list[int] = []
+    for parent in arm.parents:
+        depths.append(1 + (depths[parent] if parent >= 0 else 0))
+    return depths
+
+
+def link_ends(arm: Arm) -> list[list[NDArray]]:
+    """Points, in the frames of base and links, that each leads to: joints that it carries, the tip, named frames.
+
+    A link that leads nowhere ends beyond its centre of mass.
+    """
+    ends: list[list[NDArray]] = [[] for _ in range(arm.n_joints + 1)]
+    for joint, parent in zip(arm.joints, arm.parents, strict=True):
+        ends[parent + 1].append(joint.before[:3, 3])
+    last = arm.link_names.index(arm.tip_link) if arm.tip_link else arm.n_joints - 1
+    ends[last + 1].append(arm.tool_pose[:3, 3])
+    for frame in arm.frames:
+        if frame.link in arm.link_names:
+            ends[arm.link_names.index(frame.link) + 1].append(frame.pose[:3, 3])
+    for i, link in enumerate(arm.links):
+        if not ends[i + 1] and link.mass > 0:
+            ends[i + 1].append(2 * link.com)
+    return ends
 
 
 class Room(NamedTuple):
@@ -150,13 +182,13 @@ def _start(arm: Arm) -> NDArray:
     return np.zeros(3) if plane.name == "floor" and between else base_foot(arm, first)
 
 
-def _base(arm: Arm, r: float, room: Room) -> list[Shape]:
-    """A foot where the base is, unless it stands on a pedestal, and a column to the first joint."""
+def _base(arm: Arm, r: float, room: Room, joints: list[NDArray]) -> list[Shape]:
+    """A foot where the base is, unless it stands on a pedestal, and columns to the joints that it carries."""
     start = _start(arm)
     z = np.array([0.0, 0.0, 1.0]) if room.mount is None else arm.base_pose[:3, :3].T @ room.mount
     foot = Shape("cylinder", 0, pose_along(z, start + 0.15 * r * z), (2.2 * r, 0.3 * r), PAINT["base"])
-    column = _tube(0, start, arm.joints[0].before[:3, 3], z, 1.15 * r, room.extent)
-    painted = [shape._replace(color=PAINT["base"]) for shape in column]
+    columns = (_tube(0, start, joint, z, 1.15 * r, room.extent) for joint in joints)
+    painted = [shape._replace(color=PAINT["base"]) for column in columns for shape in column]
     return [*([] if room.drop and room.stands else [foot]), *painted]
 
 

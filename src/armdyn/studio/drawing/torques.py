@@ -43,7 +43,7 @@ class TorqueBars:
     """The bars of an arm, on scales that do not jump."""
 
     def __init__(self, arm: Arm) -> None:
-        self.limits = np.array([joint.limits.effort for joint in arm.joints])
+        self.limits = np.array([joint.limits.effort for joint in arm.coordinate_joints])
         self._usual = _usual_torques(arm)
 
     def bars(self, state: StudioState) -> list[Bar]:
@@ -57,7 +57,7 @@ class TorqueBars:
         largest = np.fmax.reduce([np.abs(gravity), np.abs(total), np.abs(measured)])
         self._usual = np.fmax(self._usual, np.where(np.isnan(largest), 0.0, largest))
         scales = np.where(np.isfinite(self.limits) & (self.limits > 0), self.limits, self._usual)
-        columns = zip(arm.joints, gravity, total, measured, self.limits, scales, described, strict=True)
+        columns = zip(arm.coordinate_joints, gravity, total, measured, self.limits, scales, described, strict=True)
         return [
             Bar(joint.name, "N m" if joint.kind == "revolute" else "N", *map(float, values))  # type: ignore[call-arg]
             for joint, *values in columns
@@ -70,7 +70,7 @@ def _torques(arm: Arm, moment: Moment) -> tuple[NDArray, NDArray]:
         gravity = gravity_torque(arm, moment.q)
     except MissingInertiaError:
         return np.full(arm.n, np.nan), np.full(arm.n, np.nan)
-    if not (moment.qd.any() or moment.qdd.any()):
+    if not (moment.qd.any() or moment.qdd.any() or arm.springs):
         return gravity, gravity
     total = predicted_torque(arm, moment.q, moment.qd, moment.qdd)
     return gravity, np.full(arm.n, np.nan) if total is None else total

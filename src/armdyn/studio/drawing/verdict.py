@@ -24,7 +24,7 @@ def verdict_html(fit: Fit) -> str:
     parts = [f'<b class="w" style="color:{COLORS[verdict.word]}">{escape(word)}</b>']
     parts += [f"<div>{escape(reason)}</div>" for reason in verdict.reasons]
     parts.append(f"<div>{escape(errors(fit))}</div>")
-    named = zip(fit.arm.joint_names, verdict.joints, strict=False)
+    named = zip(fit.arm.coordinate_names, verdict.joints, strict=False)
     parts.append(_table(("joint", ""), [(name, _light(joint.word, joint.reason)) for name, joint in named], "joints"))
     if verdict.next_step:
         parts.append(f"<div><b>Next:</b> {escape(verdict.next_step)}</div>")

@@ -46,7 +46,7 @@ def about_html(subject: DrawnArm) -> str:
     """The arm in a line, and what could not be drawn of it: how much, and the first reason."""
     arm = subject.arm
     name = "" if arm.name == subject.word else f", '{Path(subject.word).name}'"
-    lines = [f"{arm.name}{name}: {arm.n} joints, capsules from {subject.bodies.origin}."]
+    lines = [f"{arm.name}{name}: {arm.n_joints} joints, capsules from {subject.bodies.origin}."]
     notes = () if subject.visuals is None else subject.visuals.notes
     if notes:
         lines.append(f"{len(notes)} bodies are drawn plainly; the first: {notes[0]}")

@@ -68,7 +68,7 @@ class ComparePanel:
 
     def __init__(self, page: Page) -> None:
         self.page = page
-        self._unit = "mrad" if all(joint.kind == "revolute" for joint in page.state.arm.joints) else "mrad, mm"
+        self._unit = "mrad" if all(j.kind == "revolute" for j in page.state.arm.coordinate_joints) else "mrad, mm"
         self._shown: Comparison | None = None
         self.estimate: MassEstimate | None = None
         self._drawn = -1.0

@@ -33,8 +33,8 @@ class JointPanel:
     def __init__(self, page: Page) -> None:
         self.page = page
         arm = page.state.arm
-        self._scale = np.array([per_unit(joint)[0] for joint in arm.joints])
-        self.sliders = [self._slider(i, joint) for i, joint in enumerate(arm.joints)]
+        self._scale = np.array([per_unit(joint)[0] for joint in arm.coordinate_joints])
+        self.sliders = [self._slider(i, joint) for i, joint in enumerate(arm.coordinate_joints)]
         home = page.gui.add_button("Home", icon="home", hint="All joints at zero, or in the middle of their range")
         home.on_click(page.answer(lambda event: self._rest_at(rest_posture(arm))))
         random = page.gui.add_button("Random posture", icon="dice-3")

@@ -34,7 +34,7 @@ class LogPanel:
         self.page = page
         self._path: Path | None = None
         self._drawn: tuple[Log | None, object] = (None, None)
-        gui, joints = page.gui, page.state.arm.joint_names
+        gui, joints = page.gui, page.state.arm.coordinate_names
         self.choice = FileChoice(page, "Load a log", KINDS, self.open)
         with gui.add_folder("Units and columns", expand_by_default=False):
             self._meaning()
@@ -103,8 +103,8 @@ class LogPanel:
         motion = state.motion
         if motion is None or motion.measured is None:
             return
-        i = state.arm.joint_names.index(self.joint.value)
-        unit = "N m" if state.arm.joints[i].kind == "revolute" else "N"
+        i = state.arm.coordinate_names.index(self.joint.value)
+        unit = "N m" if state.arm.coordinate_joints[i].kind == "revolute" else "N"
         curves = {MEASURED: motion.measured[:, i]}
         if motion.predicted is not None:
             curves[MODEL] = motion.predicted[:, i]

@@ -9,7 +9,7 @@ from armdyn.studio.jobs import sentence
 from armdyn.studio.latest import Latest
 from armdyn.studio.page import Page, note_html, update
 from armdyn.studio.state import StudioState
-from armdyn.studio.tip import handle_pose, pose_html, reach_for
+from armdyn.studio.tip import frame_choices, handle_pose, pose_html, reach_for
 
 ORIENTING_JOINTS = 6  # joints from which an arm can have any orientation
 
@@ -23,7 +23,7 @@ class TipReadout:
 
     def follow(self, state: StudioState) -> None:
         """Say where the tip is."""
-        self.html.content = pose_html(state.arm, state.tip)
+        self.html.content = pose_html(state.frame or state.arm.tip_name, state.tip)
 
 
 class TipHandle:
@@ -39,6 +39,11 @@ class TipHandle:
             arm.n >= ORIENTING_JOINTS,
             hint="Reach the handle's orientation too, not its place alone",
         )
+        if not arm.is_chain or arm.frames:
+            names = (arm.tip_name, *(name for name in frame_choices(arm) if name != arm.tip_name))
+            choice = page.gui.add_dropdown("Frame", names, hint="Frame that is shown and pulled")
+            tip = arm.tip_name
+            choice.on_update(page.answer(lambda event: self._choose(event.target.value, tip)))
         self.status = page.gui.add_html("")
         self.handle = page.client.scene.add_transform_controls(
             "/tip handle", scale=0.25 * extent, line_width=3.0, depth_test=False, opacity=0.85
@@ -53,6 +58,9 @@ class TipHandle:
         if not self.dragged:
             self.handle.position, self.handle.wxyz = handle_pose(state.tip)
 
+    def _choose(self, name: str, tip: str) -> None:
+        self.page.state.pull_at(None if name == tip else name)
+
     async def _on_drag(self, event: Any) -> None:
         # Only on the event loop do start, update and end keep their order; the work itself would block it.
         self.dragged = event.phase != "end"
@@ -66,7 +74,7 @@ class TipHandle:
     def _pull(self, pose: tuple[Any, Any]) -> None:
         state = self.page.state
         try:
-            solution = reach_for(state.arm, *pose, state.moment.q, bool(self.turn.value))
+            solution = reach_for(state.arm, *pose, state.moment.q, bool(self.turn.value), state.now.frame)
             state.rest_at(solution.q)
             self.status.content = "" if solution.success else note_html(f"Handle: {solution.message}.")
         except Exception as error:
