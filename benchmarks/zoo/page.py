@@ -25,12 +25,12 @@ TOLD = {
 FIRST_UNSEEN_SEED = 9000
 HEAD = """# Robots tried
 
-`python benchmarks/robots.py --page docs/robots.md` scores identification on synthetic arms whose truth is
-known and on measured logs of real arms, and prints this page: the error norm(tau - model) / norm(tau) on
-motion that was not fitted to, both sides through 5 Hz, beside that of plain least squares (base parameters by
-SVD; viscous, Coulomb, offset and rotor per joint; positions through 10 Hz). `a/b` means that the first a % of
-a log predict its last b %; `1+2>3` that logs 1 and 2 predict log 3. *Stated* is `fit.stated`, the error to
-expect on new motion, known before the test was seen.
+`python benchmarks/robots.py --page docs/robots.md` scores identification on synthetic arms with known truth
+and on measured logs of real arms, and prints this page. The score is the error norm(tau - model) / norm(tau) on
+motion outside the fit, both sides low-passed at 5 Hz. *Plain* is least squares (base parameters by SVD; viscous,
+Coulomb, offset and rotor per joint; positions low-passed at 10 Hz). `a/b`: a fit to the first a % of a log
+predicts its last b %; `1+2>3`: a fit to logs 1 and 2 predicts log 3. *Stated* is `fit.stated`, the bound of the
+error to expect on new motion, known before the test was seen.
 """
 VARIED = """The same tasks as other loggers and descriptions would have them (`benchmarks/zoo/variants.py`), with
 the names of those above 1.1:
