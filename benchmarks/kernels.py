@@ -26,7 +26,7 @@ SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
 BATCHES = (100, 1000) if SMALL else (100, 10_000, 1_000_000)
 INPUTS = {"inverse_dynamics": 3, "mass_matrix": 1, "coriolis_matrix": 2, "forward_dynamics": 3, "regressor": 3}
 INPUTS |= {"linearize": 3, "jacobian": 1, "forward_kinematics": 1}
-MOST_BYTES = 3e9  # of a result
+MAX_BYTES = 3e9  # of a result
 
 console = Console(width=150)
 
@@ -63,7 +63,7 @@ def batches(arm: Any) -> None:
         one = getattr(armdyn, name)(arm, *np.zeros((inputs, arm.n)))
         size = sum(x.nbytes for x in (one if isinstance(one, tuple) else (one,)))
         for count in BATCHES:
-            if count * size > MOST_BYTES:
+            if count * size > MAX_BYTES:
                 row += ["-"] * 3
                 continue
             args = np.random.default_rng(1).uniform(-1, 1, (inputs, count, arm.n))

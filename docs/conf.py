@@ -71,7 +71,7 @@ GUIDES = {
     "trace": "traced-functions c-code jax",
     "errors": "troubleshooting",
 }
-LONGEST_SIGNATURE, SHORT_SIGNATURE_WORDS = 110, 3
+MAX_SIGNATURE, SHORT_SIGNATURE_WORDS = 110, 3
 FOLDERS = {
     "model": "Arms",
     "arms": "Library of arms",
@@ -132,7 +132,7 @@ def shorten_signature(
     app: object, what: str, name: str, thing: object, options: object, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
     """Arguments beyond a line are left to the documentation below."""
-    if signature is None or len(signature) <= LONGEST_SIGNATURE:
+    if signature is None or len(signature) <= MAX_SIGNATURE:
         return signature, returns
     words = re.sub(r"=[^,)]*", "", signature.strip("()")).split(", ")
     return f"({', '.join(words[:SHORT_SIGNATURE_WORDS])}, ...)", returns

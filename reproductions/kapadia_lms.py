@@ -16,7 +16,7 @@ from reproductions.kapadia_motion import improve
 from reproductions.kapadia_tables import ALL, CONVERGENT, EIGHT, ELEVEN, INERTIAL, LMS, STANDARD
 
 STEP_RATIO = 0.1  # of LMS, as part of the largest stable one
-CONVERGED_CHANGE, MOST_PASSES = 0.002, 400  # converged: a pass changes the estimate by this part; passes at most
+CONVERGED_CHANGE, MAX_PASSES = 0.002, 400  # converged: a pass changes the estimate by this part; passes at most
 PAIRS = 16  # of motions on which the two tables are compared: single ratios scatter by a factor of 1.4
 ASSUMED = (
     "LMS: a tenth of the largest stable gain, columns scaled to equal size, from zero; records are passed until a pass "
@@ -78,7 +78,7 @@ def evolve(data: Data, most_stable: bool) -> NDArray:
         for Y, tau in zip(data.Y, data.tau, strict=True)
     ]
     x, found = np.zeros((data.Y.shape[2], 1)), []
-    for _ in range(MOST_PASSES):
+    for _ in range(MAX_PASSES):
         before = x
         for sample in samples:
             x = lms_update(x, *sample)

@@ -23,7 +23,7 @@ from reproductions.kapadia_tables import COST_AFTER, COST_BEFORE, EIGHT, ELEVEN
 START = np.array([0.0, 0.0, -np.pi])  # x0 of the listing, at rest [rad]
 SAMPLES, STEP_S = 1000, 0.005  # K is not given; Ts of the listing [s]
 HARMONICS, FIRST_ACCELERATION = 4, 0.3  # of the first accelerations, which are not given; [rad/s²]
-LARGEST_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
+MAX_CHANGE = 0.1  # of an acceleration in one iteration [rad/s²]
 STARTS = 4  # of appendix C's descent; of armdyn's, the first three
 SEEDS = 5  # how often that many starts are drawn: one draw in eight has no start that falls as far as the thesis's
 ITERATIONS = 15  # of the thesis
@@ -86,7 +86,7 @@ def descend(problem: Multistage, u: NDArray, iterations: int) -> Descent:
         # q = 0.4 |dF/du| / (3 K 0.3²);  dJ/du = dF/du + 2 Q u - B' lambda;  mu = 0.1 / max |dJ/du|
         Q = 0.4 * np.linalg.norm(slope.qdd) / (u.size * 0.3**2)
         gradient = slope.qdd + 2 * Q * u - problem.sweep(slope.q, slope.qd)
-        u = u - LARGEST_CHANGE / np.abs(gradient).max() * gradient
+        u = u - MAX_CHANGE / np.abs(gradient).max() * gradient
     return Descent(np.array(costs), inside.index(False) if False in inside else len(inside))
 
 

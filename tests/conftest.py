@@ -170,7 +170,7 @@ def short_searches() -> Iterator[None]:
     from armdyn.trajectory.excitation import search
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "MOST_HOPS", 1)
+        patch.setattr(search, "MAX_HOPS", 1)
         patch.setattr(search, "SERIES_TRIED", 2)
         for name in ("QUICK", "THOROUGH"):
             patch.setattr(search, name, tuple(stage._replace(steps=30) for stage in getattr(search, name)))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
 
-SHORTEST_DIRECTION = 1e-9
+MIN_DIRECTION = 1e-9
 UNIT_LENGTH_TOLERANCE = 1e-15
 
 
@@ -41,7 +41,7 @@ def unit_vector(value: Any, what: str) -> NDArray:
     vector = finite_vector(value, 3, what)
     with np.errstate(over="ignore"):
         length = np.linalg.norm(vector)
-    if not SHORTEST_DIRECTION < length < np.inf:
+    if not MIN_DIRECTION < length < np.inf:
         raise ModelError(f"{what} has length {length:g}; expected a direction")
     return vector if abs(length - 1) < UNIT_LENGTH_TOLERANCE else read_only(vector / length)
 

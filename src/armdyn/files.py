@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # No description of an arm comes near this size; a larger file is a mistake or an attack.
-LARGEST_TEXT_BYTES = 50_000_000
+MAX_TEXT_BYTES = 50_000_000
 # An archive that would unpack to more than this, and to more than so many times its own size, is a bomb: measured
 # signals, which are noisy, shrink to a half or a tenth.
 LARGE_ARCHIVE_BYTES = 100_000_000
-LARGEST_PACKING_RATIO = 200
+MAX_PACKING_RATIO = 200
 # Arrays or columns of one file; a hundred joints have some hundreds, and readers take time by the square of many more.
-MOST_COLUMNS = 10_000
+MAX_COLUMNS = 10_000
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.
-LARGEST_TABLE_BYTES = 20_000_000_000
+MAX_TABLE_BYTES = 20_000_000_000
 BYTES_BETWEEN_SYNCS = 50_000_000  # that a growing file sends to the disk at once
 
 
-def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -> str:
+def read_text(path: str | os.PathLike[str], largest: int = MAX_TEXT_BYTES) -> str:
     """The text of a UTF-8 file, or a `ReadError` that says why it cannot be read; see `read_bytes`."""
     try:
         return read_bytes(path, largest).decode("utf-8-sig")
@@ -41,7 +41,7 @@ def read_text(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -
         ) from None
 
 
-def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) -> bytes:
+def read_bytes(path: str | os.PathLike[str], largest: int = MAX_TEXT_BYTES) -> bytes:
     """The contents of a file, or a `ReadError` that says why it cannot be read; see `require_file`."""
     path = require_file(path, largest)
     try:
@@ -54,7 +54,7 @@ def read_bytes(path: str | os.PathLike[str], largest: int = LARGEST_TEXT_BYTES) 
     return data
 
 
-def require_file(path: str | os.PathLike[str], largest: int = LARGEST_TABLE_BYTES) -> Path:
+def require_file(path: str | os.PathLike[str], largest: int = MAX_TABLE_BYTES) -> Path:
     """`path`, if it is a file of at most `largest` bytes; nothing of it is read.
 
     A pipe that nobody writes to would be waited for without end, and a device may have no end.
@@ -144,13 +144,13 @@ def write_figure(path: str | os.PathLike[str], figure: Any, **options: Any) -> P
 
 def reject_many(path: str | os.PathLike[str], count: int, what: str) -> None:
     """Raise if a file has more arrays or columns than the log of any robot."""
-    if count > MOST_COLUMNS:
-        raise ReadError(f"{path}: {count} {what}, more than the {MOST_COLUMNS} allowed; keep those of the robot")
+    if count > MAX_COLUMNS:
+        raise ReadError(f"{path}: {count} {what}, more than the {MAX_COLUMNS} allowed; keep those of the robot")
 
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
-    if whole > max(LARGE_ARCHIVE_BYTES, LARGEST_PACKING_RATIO * packed):
+    if whole > max(LARGE_ARCHIVE_BYTES, MAX_PACKING_RATIO * packed):
         raise ReadError(
             f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
             "save it without compression if it is meant so"

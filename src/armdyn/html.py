@@ -156,7 +156,7 @@ def shade(text: str, depth: float) -> Markup:
     return Markup(f'<span class="shaded" style="background:rgba(224,123,0,{0.75 * depth:.2f})">{escape(text)}</span>')
 
 
-MOST_POINTS = 1500  # of a curve on a page: finer than any screen
+MAX_POINTS = 1500  # of a curve on a page: finer than any screen
 LONG_CELL = 40  # characters of a cell, from which on it may be broken into lines
 
 

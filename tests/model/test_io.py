@@ -10,7 +10,7 @@ import pytest
 import armdyn
 from armdyn import Arm, load
 from armdyn.errors import ArmdynError, ReadError
-from armdyn.files import LARGEST_TEXT_BYTES
+from armdyn.files import MAX_TEXT_BYTES
 from armdyn.model.convert import not_held
 from armdyn.spatial.rotation import nearest_rotation
 from armdyn.spatial.transform import transform
@@ -93,7 +93,7 @@ def test_a_huge_file_is_rejected_before_it_is_read(tmp_path, suffix):
     path = tmp_path / f"huge.{suffix}"
     with path.open("wb") as stream:
         stream.truncate(1_000_000_000)  # a hole: it takes no space, but reading it would take a gigabyte
-    assert path.stat().st_size > LARGEST_TEXT_BYTES
+    assert path.stat().st_size > MAX_TEXT_BYTES
     with pytest.raises(ReadError, match="1000 MB, more than the 50 MB allowed"):
         load(path)
 

@@ -109,14 +109,14 @@ def test_a_guarded_process_reads_its_folder_and_no_more(tmp_path):
 
 
 def test_endless_expressions_end(tmp_path, monkeypatch):
-    monkeypatch.setattr("armdyn.model.guarded.MOST_SECONDS", 3)
+    monkeypatch.setattr("armdyn.model.guarded.MAX_SECONDS", 3)
     with pytest.raises(ReadError, match=r"did not end within|ended .memory or time"):
         armdyn.load(write(tmp_path / "bad.xacro", '<link name="${2**2**40}"/>'))
 
 
 def test_memory_is_bounded(tmp_path, monkeypatch):
     """A text of 700 MB in a process that may take 500."""
-    monkeypatch.setattr("armdyn.model.guarded.MOST_BYTES", 500_000_000)
+    monkeypatch.setattr("armdyn.model.guarded.MAX_BYTES", 500_000_000)
     small, large = (
         write(tmp_path / f"{n}.xacro", f"""<link name="${{len('x' * {n})}}"/>""") for n in (7_000, 700_000_000)
     )

@@ -6,15 +6,15 @@ import pytest
 
 from armdyn.studio.app import Studio
 from armdyn.studio.server import start_server, stop_server
-from armdyn.studio.uploads import LARGEST_UPLOAD_BYTES, problem
+from armdyn.studio.uploads import MAX_UPLOAD_BYTES, problem
 
 pytest.importorskip("viser", reason="the studio needs viser")
 
 
 def test_what_is_taken():
-    assert problem(LARGEST_UPLOAD_BYTES, 10, 0) is None
+    assert problem(MAX_UPLOAD_BYTES, 10, 0) is None
     assert problem(0, 0, 0) is None
-    assert "more than the 500 MB" in problem(LARGEST_UPLOAD_BYTES + 1, 10, 0)
+    assert "more than the 500 MB" in problem(MAX_UPLOAD_BYTES + 1, 10, 0)
     assert "another file is under way" in problem(10, 1, 1)
     assert "expected parts that hold something" in problem(10, 1000, 0)
 
@@ -46,7 +46,7 @@ def part(tab, content, index=0):
 
 
 def test_a_file_too_large_is_not_begun_and_one_that_fits_arrives(tab, log_csv, until):
-    begin(tab, LARGEST_UPLOAD_BYTES + 1)
+    begin(tab, MAX_UPLOAD_BYTES + 1)
     text = log_csv.encode()
     begin(tab, len(text), 2)
     part(tab, text[:1000])

@@ -133,7 +133,7 @@ def test_a_part_that_kills_its_workers_ends_the_study(study, tmp_path, monkeypat
         os._exit(1)
 
     monkeypatch.setattr(cluster_module, "_compute", fatal)
-    monkeypatch.setattr(cluster_module, "MOST_LOST_WORKERS", 0)
+    monkeypatch.setattr(cluster_module, "MAX_LOST_WORKERS", 0)
     with local(1) as cluster, pytest.raises(StudyError, match=r"gave up \(KilledWorker\); what is finished is kept"):
         run_study(study(), tmp_path / "out", dask=cluster.scheduler_address)
 

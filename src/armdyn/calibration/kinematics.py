@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, LEAST_DAMPING, DampedStep, damped_correction
+from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, MIN_DAMPING, DampedStep, damped_correction
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import homogeneous
 from armdyn.model.arm import Arm
@@ -150,7 +150,7 @@ def command_steps(
         at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
         e = pose_error(at.R, at.p, pose, task)
         J = ca.horzcat(*(_velocity(at, joint)[: e.shape[0]] for joint in at.joints))
-        damping = DAMPING_PER_SQUARED_ERROR / 2 * ca.dot(e, e) + LEAST_DAMPING
+        damping = DAMPING_PER_SQUARED_ERROR / 2 * ca.dot(e, e) + MIN_DAMPING
         q = q + damped_correction(J, ca.SX.ones(e.shape[0]), ca.SX.ones(arm.n), damping, e)
     at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
     return DampedStep(q, error_sizes(at.R, at.p, pose, task))

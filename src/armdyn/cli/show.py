@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["attributes", "held_warnings", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
 
 
-LONGEST_NAME = 32  # characters of a name that is never broken into lines
+MAX_NAME = 32  # characters of a name that is never broken into lines
 
 
 @contextmanager
@@ -46,7 +46,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     for k, column in enumerate(columns):
         side: Literal["left", "right"] = "right" if column.endswith(" ") else "left"
         # Names are not broken, but headings of numbers are.
-        names = side == "left" and all(" " not in row[k] and len(row[k]) <= LONGEST_NAME for row in rows)
+        names = side == "left" and all(" " not in row[k] and len(row[k]) <= MAX_NAME for row in rows)
         whole = names or tight
         table.add_column(escape(column.strip()), justify=side, overflow="fold", no_wrap=whole)
     for row in rows:

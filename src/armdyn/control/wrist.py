@@ -18,7 +18,7 @@ from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import skew
 from armdyn.trace.symbols import Symbol, ca
 
-FEWEST_POSES = 3
+MIN_POSES = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     A[:, 3:, 1:4] = -skew(g)  # c x m g = -g x (m c)
     A[:, :, 4:] = np.eye(6)
     rows = A.reshape(-1, 10)
-    if len(poses) < FEWEST_POSES or np.linalg.matrix_rank(rows, 1e-6) < 10:
+    if len(poses) < MIN_POSES or np.linalg.matrix_rank(rows, 1e-6) < 10:
         raise ArmdynError(
             "identify_tool: these poses do not tell the tool from the bias; turn the wrist so that gravity points "
             "along three axes of the tip"

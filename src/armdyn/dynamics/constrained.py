@@ -38,10 +38,10 @@ NO_MOBILITY = 1e-11
 # Singular values of the conditions' slopes, as parts of the largest, that count as zero.
 DEPENDENT_RATIO = 1e-9
 # Newton's steps onto a constraint, and the residual at which they end [m or rad].
-MOST_STEPS = 50
+MAX_STEPS = 50
 ON_CONSTRAINT = 1e-12
 # Runs may begin this far off [m or rad, and per second]: what numbers with six digits leave.
-LARGEST_START_GAP = 1e-5
+MAX_START_GAP = 1e-5
 
 
 class ConstrainedMotion(NamedTuple):
@@ -180,7 +180,7 @@ def onto_constraint(
     """
     check_constraint(constraint)
     x = finite_array(q, (arm.n,), "onto_constraint: q").astype(float)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         residual = constraint_residual(arm, x, constraint)
         if np.abs(residual).max() <= ON_CONSTRAINT:
             break
@@ -212,7 +212,7 @@ def check_start(arm: Arm, constraint: Constraint, q: NDArray, qd: NDArray) -> No
     require_independent(arm, q, constraint)
     gap = np.abs(constraint_residual(arm, q, constraint)).max()
     speed = np.abs(np.einsum("...mn,...n->...m", constraint_jacobian(arm, q, constraint), qd)).max()
-    if max(gap, speed) > LARGEST_START_GAP:
+    if max(gap, speed) > MAX_START_GAP:
         raise ConstraintError(
             f"simulate: the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or "
             "rad/s); start at onto_constraint(arm, q0, constraint, qd0)"

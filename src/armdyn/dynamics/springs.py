@@ -16,7 +16,7 @@ from armdyn.model.quantities import DriveData, Q
 from armdyn.trace.formula import Array, Symbol, ca, traced
 from armdyn.trace.symbols import on_symbols
 
-SHORTEST_M = 1e-9  # of a spring: below, the direction of its force is not defined [m]
+MIN_M = 1e-9  # of a spring: below, the direction of its force is not defined [m]
 
 
 def _point(arm: Arm, frames: list[Frame], spring: Spring, end: int) -> Symbol:
@@ -32,7 +32,7 @@ def _lengths(arm: Arm, q: Any) -> list[Symbol]:
     """Length of each spring between links [m]."""
     frames = link_frames(arm, q)
     spans = [_point(arm, frames, spring, 1) - _point(arm, frames, spring, 0) for spring in arm.springs]
-    return [ca.sqrt(ca.fmax(ca.dot(d, d), SHORTEST_M**2)) for d in spans]
+    return [ca.sqrt(ca.fmax(ca.dot(d, d), MIN_M**2)) for d in spans]
 
 
 @traced(returns={"U": ""})

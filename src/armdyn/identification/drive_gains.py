@@ -31,7 +31,7 @@ from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
-MOST_ROUNDS = 50
+MAX_ROUNDS = 50
 WARNED_DEVIATION = 0.2  # relative standard deviation from which on a gain is warned of
 
 
@@ -182,7 +182,7 @@ def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """h (n,), its standard deviations (n,), and the residuals (N, n): weighted least squares of the currents."""
     n, p = len(h), problem.Y.shape[2]
     x = _solve(*normal_equations(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
         noise = np.sqrt(np.mean(error**2, axis=0))

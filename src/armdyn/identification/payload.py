@@ -38,7 +38,7 @@ ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is roun
 UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
 LITTLE_EXPLAINED = 0.3  # share of the error by which a payload must lower it, unless the rest is negligible
 # Of an offset's variance by the load's parameters, beyond which the offset stays the arm's: the usual limit.
-MOST_INFLATION = 10.0
+MAX_INFLATION = 10.0
 ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses throughout a log (zoo)
 
 
@@ -206,7 +206,7 @@ def _without_vague_offsets(Y: NDArray) -> NDArray:
     A, _ = normal_equations(Y, Y[..., 0], 1 / np.maximum(sizes, 1e-9 * sizes.max())[:, None])
     size = np.sqrt(np.maximum(np.diag(A), 1e-300))
     inflation = np.diag(np.linalg.pinv(A / np.outer(size, size), rcond=1e-12, hermitian=True))
-    columns = inflation < MOST_INFLATION
+    columns = inflation < MAX_INFLATION
     columns[: inertial.SIZE] = True
     return Y[..., columns]
 

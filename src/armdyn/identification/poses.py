@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import FEWEST_POSES, Log, Stretch
+from armdyn.identification.logs.log import MIN_POSES, Log, Stretch
 from armdyn.identification.motion.differentiate import differentiate
 
 CUTOFF_HZ = 2.0  # Hz: arms that stand still need no more
@@ -19,7 +19,7 @@ HOLD_SECONDS = 0.5  # s: shorter rests are turning points
 SETTLING_SECONDS = 0.2  # s at either end of a rest, in which the arm may still swing
 ONE_SIDED_SHARE = 0.9  # of the poses, more of them from one side than from the other
 APPROACH_SECONDS = 0.6  # s before a rest in which joints come into it
-LEAST_APPROACH = 1e-3  # rad or m that a joint goes in it
+MIN_APPROACH = 1e-3  # rad or m that a joint goes in it
 REST_SHARE = 0.25  # of the time at rest, from which on a log is one of poses
 
 
@@ -37,7 +37,7 @@ class HeldPoses(NamedTuple):
         """Joints, from 0, that came into nearly all poses from one side: static friction then looks like weight."""
         count = np.maximum(np.count_nonzero(self.sides, axis=0), 1)
         alike = np.abs(self.sides.sum(axis=0)) > ONE_SIDED_SHARE * count
-        return tuple(np.flatnonzero(alike & (count >= FEWEST_POSES)).tolist())
+        return tuple(np.flatnonzero(alike & (count >= MIN_POSES)).tolist())
 
 
 def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
@@ -57,7 +57,7 @@ def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
                 resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING_SECONDS
             total += s.t[-1] - s.t[0]
         elapsed += log.duration
-    if len(rests) < FEWEST_POSES or resting < REST_SHARE * total:
+    if len(rests) < MIN_POSES or resting < REST_SHARE * total:
         return None
     t, q, tau, sides = (np.array(column) for column in zip(*rests, strict=True))
     return HeldPoses(t, q, tau, resting / total, sides)
@@ -67,7 +67,7 @@ def _side(s: Stretch, rest: slice) -> NDArray:
     """Directions (n,) in which joints moved last before a rest; 0 of those that did not, or at the start."""
     before = s.q[max(0, rest.start - int(APPROACH_SECONDS / s.dt)) : rest.start]
     gone = s.q[rest].mean(axis=0) - before[0] if len(before) else np.zeros(s.q.shape[1])
-    return np.where(np.abs(gone) > LEAST_APPROACH, np.sign(gone), 0.0)
+    return np.where(np.abs(gone) > MIN_APPROACH, np.sign(gone), 0.0)
 
 
 def _rests(s: Stretch) -> list[slice]:

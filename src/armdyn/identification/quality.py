@@ -45,8 +45,8 @@ BOUND_FACTOR = 3.0  # of expected errors, which new motion hardly exceeds
 CAREFUL_ERROR, NOT_USABLE_ERROR = 0.1, 0.4  # expected errors of the whole
 JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # errors of a joint, relative to its own torque
 NEGLIGIBLE_ERROR = 0.02  # error of the whole that is no concern, however much smaller it could be
-LEAST_SECONDS = 8.0  # of motion, below which other motion is unknown
-LEAST_PASSES = 2.0  # of each joint through its range, likewise
+MIN_SECONDS = 8.0  # of motion, below which other motion is unknown
+MIN_PASSES = 2.0  # of each joint through its range, likewise
 
 
 class NextStep(StrEnum):
@@ -209,15 +209,15 @@ def _coverage(figures: Figures) -> list[Finding]:
     unknown = {*figures.still, *_silent(figures)}
     moved = [error for j, error in enumerate(figures.joint_errors) if j not in unknown]
     if np.isnan(figures.expected):
-        level = "reject" if figures.seconds < LEAST_SECONDS else "warn"
+        level = "reject" if figures.seconds < MIN_SECONDS else "warn"
         return [Finding(level, "the log is too short to hold data out", FindingKind.MOTION)]
     if moved and all(error > JOINT_NOT_USABLE_ERROR for error in moved):
         text = f"{JOINT_NOT_USABLE_ERROR:.0%} or more of the torque of every joint that moved is unexplained"
         return [Finding("reject", f"{text} on data not fitted to", FindingKind.MOTION)]
-    if figures.seconds < LEAST_SECONDS:
+    if figures.seconds < MIN_SECONDS:
         text = f"only {figures.seconds:.2g} s of motion: the error on other motion is not known"
         return [Finding("warn", text, FindingKind.MOTION)]
-    if figures.passes < LEAST_PASSES:
+    if figures.passes < MIN_PASSES:
         text = "a joint never turned back: the error on other motion is not known"
         return [Finding("warn", text, FindingKind.MOTION)]
     return []
@@ -249,9 +249,9 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], level: Level)
             return Step(NextStep.CORRECT if corrects else NextStep.ACT, finding=finding)
     if figures.still:
         return about(NextStep.MOVE, figures.still)
-    if np.isnan(figures.expected) or figures.seconds < LEAST_SECONDS:
+    if np.isnan(figures.expected) or figures.seconds < MIN_SECONDS:
         return about(NextStep.LONGER)
-    if figures.passes < LEAST_PASSES:
+    if figures.passes < MIN_PASSES:
         return about(NextStep.REVERSALS)
     silent = _silent(figures)
     poor = [j for j, joint in enumerate(joints) if joint.level != Level.GOOD and j not in silent]

@@ -25,9 +25,9 @@ LENGTH_PER_RAD = 0.5
 # Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
 DAMPING_PER_SQUARED_ERROR = 0.05
 # Keeps the equations solvable at a singular solution, where the error alone damps nothing.
-LEAST_DAMPING = 1e-12
+MIN_DAMPING = 1e-12
 # Largest self-motion in a step [rad or m]: the tip's path is curved.
-LARGEST_SELF_MOTION = 0.2
+MAX_SELF_MOTION = 0.2
 
 
 @compute_once
@@ -74,7 +74,7 @@ def damped_step(
     weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH_PER_RAD**2] * (e.shape[0] - 3))
     squared = ca.dot(weights * e, e)
     # Far from the pose the tip's path is curved: what J neglects is up to |e| times an arm's length.
-    damping = (ca.sqrt(squared) if careful else DAMPING_PER_SQUARED_ERROR / 2 * squared) + LEAST_DAMPING
+    damping = (ca.sqrt(squared) if careful else DAMPING_PER_SQUARED_ERROR / 2 * squared) + MIN_DAMPING
     downhill = ca.mtimes(J.T, weights * e)
     held = ca.logic_or(ca.logic_and(q <= lower, downhill < 0), ca.logic_and(q >= upper, downhill > 0))
     if wish is None:
@@ -111,7 +111,7 @@ def _wish(
     """
     still = free * wish
     still = still + damped_correction(J, weights, free, damping, -ca.mtimes(J, still))
-    still = still * (LARGEST_SELF_MOTION / ca.fmax(ca.sqrt(ca.dot(still, still)), LARGEST_SELF_MOTION))
+    still = still * (MAX_SELF_MOTION / ca.fmax(ca.sqrt(ca.dot(still, still)), MAX_SELF_MOTION))
     dq = still + damped_correction(J, weights, free, damping, e)
     stopped = ca.logic_or(dq < room[0], dq > room[1])
     moved = ca.if_else(stopped, ca.fmin(ca.fmax(dq, room[0]), room[1]), still)

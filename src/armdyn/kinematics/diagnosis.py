@@ -26,7 +26,7 @@ OTHER_STARTS = 7
 # A position that can be reached is approached to within this [m, or the unit of a tiny or huge arm].
 REACHED_DISTANCE_M = 1e-5
 # Smallest singular value of the Jacobian [m or rad per rad or m] below which a configuration is singular.
-LEAST_SINGULAR_VALUE = 1e-6
+MIN_SINGULAR_VALUE = 1e-6
 
 
 def explain(
@@ -51,7 +51,7 @@ def explain(
         feasible = np.zeros(len(rows), bool)
     J = jacobian(arm, q) / np.repeat([magnitude(arm), 1.0], 3)[:, None]
     J = task_rows(settings.task, forward_kinematics(arm, q)[:, :3, :3], J)
-    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < LEAST_SINGULAR_VALUE
+    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < MIN_SINGULAR_VALUE
     names = ["singular", "iterations", "limit"]
     reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")
     lost = rows[~feasible]

@@ -19,7 +19,7 @@ PARTS = {"all": slice(0, 6), "linear": slice(0, 3), "angular": slice(3, 6)}
 # joint velocities grow by that factor.
 SINGULAR_RATIO = 1e-3
 # Entries of a unit vector below this are not worth a word in a sentence.
-LEAST_NAMED_ENTRY = 0.1
+MIN_NAMED_ENTRY = 0.1
 
 
 @traced(returns={"manipulability": ""})
@@ -64,7 +64,7 @@ class Dexterity:
             return f"{count} of {self.condition.size} configurations are singular; index one to see it"
         if not self.singular:
             return f"regular: condition number {self.condition:.3g}, manipulability {self.manipulability:.3g}"
-        joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > LEAST_NAMED_ENTRY]
+        joints = [name for name, x in zip(self.joint_names, self.cause, strict=True) if abs(x) > MIN_NAMED_ENTRY]
         v, w = (", ".join(f"{round(x, 2) + 0:.2f}" for x in part) for part in (self.lost[:3], self.lost[3:]))
         return (
             f"singular: condition number {self.condition:.3g}; {', '.join(joints)} can move with the tip at rest, "

@@ -19,7 +19,7 @@ Wish = Callable[[NDArray, NDArray], NDArray]
 POSTURE_STEP_RATIO = 0.5
 # Rest when no joint moves more than this in a step [rad or m].
 STILL_STEP = 1e-7
-MOST_STEPS = 200
+MAX_STEPS = 200
 # Steps that bring the tip back exactly at the end.
 RETURN_STEPS = 5
 
@@ -50,7 +50,7 @@ def improve(arm: Arm, poses: NDArray, solution: Solution, wish: Wish, settings: 
     q, target = solution.q[rows], poses[rows]
     moving, size, last = np.arange(len(rows)), np.ones((len(rows), 1)), np.zeros_like(q)
     lower, upper = arm.position_limits
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         if not len(moving):
             break
         step = size * wish(q[moving], rows[moving])

@@ -22,14 +22,14 @@ STEPS_PER_CALL = 4
 HOPELESS_ERROR_RATIO = 0.5
 # Careful steps until a joint moves less than this in one [rad or m], or at most so many.
 STILL_STEP = 1e-6
-MOST_SETTLING_STEPS = 300
+MAX_SETTLING_STEPS = 300
 # Random configurations among which the nearest is taken as a start.
 START_CANDIDATES = 64
 # Poses compared with them at a time: distances then stay in the cache.
 POSES_PER_BLOCK = 512
 # Few poses get several starts side by side: at most this many each, and this many in all.
-MOST_STARTS_PER_POSE = 8
-MOST_STARTS = 512
+MAX_STARTS_PER_POSE = 8
+MAX_STARTS = 512
 # Where a sliding joint without limits may start [m].
 SLIDING_START_M = 1.0
 
@@ -69,7 +69,7 @@ def solve(arm: Arm, poses: NDArray, q0: NDArray | None, limits: Limits, settings
         tried = 1
     while tried <= settings.restarts and not solution.solved.all():
         owners = np.flatnonzero(~solution.solved)
-        width = min(max(1, MOST_STARTS // len(owners)), MOST_STARTS_PER_POSE, settings.restarts + 1 - tried)
+        width = min(max(1, MAX_STARTS // len(owners)), MAX_STARTS_PER_POSE, settings.restarts + 1 - tried)
         q = starts(poses[owners], width)
         _descend(arm, poses, np.repeat(owners, width), q.reshape(-1, arm.n), limits, settings, solution)
         tried += width
@@ -87,7 +87,7 @@ def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None
 def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str) -> tuple[NDArray, NDArray]:
     """Configurations (N, n) nearest to poses (N, 4, 4) that are out of reach, of several starts (N, k, n)."""
     q, target = starts, poses[:, None]
-    for _ in range(MOST_SETTLING_STEPS):
+    for _ in range(MAX_SETTLING_STEPS):
         q_next = damped_step(arm, q, target, task=task, careful=True, lower=limits[0], upper=limits[1]).q
         still = np.abs(q_next - q).max() < STILL_STEP
         q = q_next

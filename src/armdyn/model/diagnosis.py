@@ -12,8 +12,8 @@ from armdyn.model.joint import Friction, Joint
 
 # Arms on the market stay far inside these: a value beyond is more likely in other units.
 HEAVIEST_LINK = 1000.0  # kg
-LONGEST_REACH = 50.0  # m
-LARGEST_ANGLE = 10 * np.pi  # rad: a joint that turns five times; degrees begin at about 90
+MAX_REACH = 50.0  # m
+MAX_ANGLE = 10 * np.pi  # rad: a joint that turns five times; degrees begin at about 90
 FASTEST_TURN = 50.0  # rad/s
 STRONGEST_GRAVITY = 30.0  # m/s²
 
@@ -81,7 +81,7 @@ def _reach(arm: Arm) -> float:
 
 def _body_units(arm: Arm) -> Iterator[Row]:
     known, reach = _known_links(arm), _reach(arm)
-    if reach > LONGEST_REACH:
+    if reach > MAX_REACH:
         yield "units", "frames", f"the arm would reach {reach:.4g} m; lengths in millimetres?"
     heavy = [link for link in known if link.inertia.mass > HEAVIEST_LINK]
     yield "units", heavy, f"heavier than {HEAVIEST_LINK:g} kg; mass in grams?"
@@ -94,7 +94,7 @@ def _body_units(arm: Arm) -> Iterator[Row]:
 
 def _motion_units(arm: Arm) -> Iterator[Row]:
     turning = [joint for joint in arm.joints if joint.kind == "revolute"]
-    wide = [joint for joint in turning if _largest(joint.limits.lower, joint.limits.upper) > LARGEST_ANGLE]
+    wide = [joint for joint in turning if _largest(joint.limits.lower, joint.limits.upper) > MAX_ANGLE]
     yield "units", wide, "position limits beyond five turns; in degrees?"
     fast = [joint for joint in turning if _largest(joint.limits.velocity) > FASTEST_TURN]
     yield "units", fast, f"velocity limit above {FASTEST_TURN:g} rad/s; in degrees?"

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-MOST_SECONDS = 8  # the largest descriptions take one or two
-MOST_BYTES = 2_000_000_000  # of memory
+MAX_SECONDS = 8  # the largest descriptions take one or two
+MAX_BYTES = 2_000_000_000  # of memory
 # Where packages of ROS lie, and what Windows needs to start a program.
 ENVIRONMENT = ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "SYSTEMROOT")
 
@@ -23,7 +23,7 @@ class Failure(Exception):
 
 
 def run_guarded(
-    program: Path, task: Mapping[str, Any], libraries: list[Any], seconds: int = MOST_SECONDS
+    program: Path, task: Mapping[str, Any], libraries: list[Any], seconds: int = MAX_SECONDS
 ) -> dict[str, Any]:
     """Return what the function `answer` of a file of Python makes of a task in a process of its own.
 
@@ -42,15 +42,15 @@ def run_guarded(
         "program": str(program),
         "task": task,
         "libraries": folders,
-        "bounds": [min(seconds, MOST_SECONDS), MOST_BYTES],
+        "bounds": [min(seconds, MAX_SECONDS), MAX_BYTES],
     }
     environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
-    options: dict[str, Any] = {"capture_output": True, "timeout": MOST_SECONDS, "env": environment, "cwd": sys.prefix}
+    options: dict[str, Any] = {"capture_output": True, "timeout": MAX_SECONDS, "env": environment, "cwd": sys.prefix}
     command = [sys.executable, "-I", "-X", "utf8", __file__]
     try:
         done = subprocess.run(command, input=json.dumps(job).encode(), **options)
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"{program.name} did not end within {MOST_SECONDS} s") from None
+        raise TimeoutError(f"{program.name} did not end within {MAX_SECONDS} s") from None
     if done.returncode == 0:
         return dict(json.loads(done.stdout))
     lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]

@@ -15,7 +15,7 @@ from armdyn.model.joint import Joint
 from armdyn.spatial.rotation import nearest_rotation, to_axis_angle
 
 # Above this the arm would change visibly: 0.01 rad at 1 m is a centimetre.
-LARGEST_SNAP_RAD = 1e-2
+MAX_SNAP_RAD = 1e-2
 # Entries that are exact already are left alone.
 ROUND_OFF = 1e-14
 
@@ -26,8 +26,8 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     Inertial parameters and translations keep their numbers. What was turned, and by how much, is
     added to `arm.notes` and reported in one `ArmdynWarning`.
     """
-    if not (isinstance(angle, int | float) and 0 < angle <= LARGEST_SNAP_RAD):
-        raise ModelError(f"load: expected 0 < snap <= {LARGEST_SNAP_RAD:g} rad, got {angle!r}")
+    if not (isinstance(angle, int | float) and 0 < angle <= MAX_SNAP_RAD):
+        raise ModelError(f"load: expected 0 < snap <= {MAX_SNAP_RAD:g} rad, got {angle!r}")
     out, moves = turn_frames(arm, angle)
     if not moves:
         return out

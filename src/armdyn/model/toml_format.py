@@ -31,7 +31,7 @@ from armdyn.spatial.transform import transform
 PLAIN_KEYS = ("name", "kind", "axis", "parent", "follows", "offset")  # of a joint, taken as they are
 FORMAT = "armdyn arm"
 VERSION = 1
-MOST_DOTS_IN_KEY = 64  # dots in a key
+MAX_DOTS_IN_KEY = 64  # dots in a key
 POSES = ("base_pose", "tool_pose")
 OPTIONS = ("name", "gravity", *POSES, "notes")
 TOP_KEYS = (
@@ -56,7 +56,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The document in a TOML text, or a `ReadError`."""
     deep = ReadError(f"{where}: the TOML is nested too deeply")
     # The parser takes time that grows with the square of the dots in a key.
-    if any(word.group().count(".") > MOST_DOTS_IN_KEY for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
+    if any(word.group().count(".") > MAX_DOTS_IN_KEY for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
         raise deep
     try:
         return tomllib.loads(text)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from armdyn.errors import ArmdynWarning, ReadError, import_extra
-from armdyn.files import LARGEST_TEXT_BYTES
-from armdyn.model.guarded import MOST_SECONDS, Failure, run_guarded
+from armdyn.files import MAX_TEXT_BYTES
+from armdyn.model.guarded import MAX_SECONDS, Failure, run_guarded
 
 
 def expand_xacro(
@@ -55,13 +55,13 @@ def expand_xacro(
     try:
         answer = run_guarded(Path(__file__).with_name("xacro_guard.py"), task, [xacrodoc])
     except TimeoutError:
-        raise ReadError(f"{where}: the xacro did not end within {MOST_SECONDS} s; does it include itself?") from None
+        raise ReadError(f"{where}: the xacro did not end within {MAX_SECONDS} s; does it include itself?") from None
     except Failure as failure:
         raise ReadError(f"{where}: {_reason(str(failure), [])}") from None
     if "text" not in answer:
         raise ReadError(f"{where}: {_reason(answer['reason'], answer['missed'])}")
-    if len(answer["text"]) > LARGEST_TEXT_BYTES:
-        raise ReadError(f"{where}: the xacro writes more than the {LARGEST_TEXT_BYTES / 1e6:.0f} MB allowed")
+    if len(answer["text"]) > MAX_TEXT_BYTES:
+        raise ReadError(f"{where}: the xacro writes more than the {MAX_TEXT_BYTES / 1e6:.0f} MB allowed")
     for name in answer["missed"]:
         if name in os.environ:
             warnings.warn(f"{where}: {_withheld(name)}; its default is used", ArmdynWarning, stacklevel=3)

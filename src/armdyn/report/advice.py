@@ -25,7 +25,7 @@ STILL_SPEED_RATIO = 0.01  # share of the quickest joint's speed below which a jo
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
 DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
-MOST_JOINTS_NAMED = 8
+MAX_JOINTS_NAMED = 8
 EXCITE = "armdyn excite designs one"
 
 
@@ -168,7 +168,7 @@ def arm_words(arm: Arm) -> list[str]:
 
 
 def _list(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:MOST_JOINTS_NAMED]) + (" ..." if len(names) > MOST_JOINTS_NAMED else "")
+    return ", ".join(names[:MAX_JOINTS_NAMED]) + (" ..." if len(names) > MAX_JOINTS_NAMED else "")
 
 
 def _joints(parameters: tuple[str, ...]) -> str:

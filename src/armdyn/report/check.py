@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armdyn.html import MOST_POINTS, document, fragment, heading, listing, paragraph, svg, table
+from armdyn.html import MAX_POINTS, document, fragment, heading, listing, paragraph, svg, table
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.fault_test import outcome_lines
 from armdyn.numerals import pluralize
@@ -23,7 +23,7 @@ def _curves(check: DataCheck) -> str:
     import matplotlib.pyplot as plt
 
     log, n = check.log, check.log.n
-    step = max(1, len(log) // MOST_POINTS)
+    step = max(1, len(log) // MAX_POINTS)
     figure, axes = plt.subplots(n, 2, figsize=(9, 1.3 * n + 0.6), sharex=True, squeeze=False)
     t = log.t[::step] - log.t[0]
     for j in range(n):

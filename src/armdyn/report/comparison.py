@@ -29,8 +29,8 @@ MEANING = (
     "over joints. All laws have the same design bandwidth, motion, arm and rate; their equations use the bandwidth "
     "differently.",
 )
-LEAST_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
-MOST_POINTS = 400  # of a curve, which a running RMS makes smooth
+MIN_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
+MAX_POINTS = 400  # of a curve, which a running RMS makes smooth
 # Words in the table for laws that ran to their end and do not count.
 FAILURES = {"far": "lost the motion", "rough": "rough torques"}
 # Bars of the picture: label, quantity that gives its unit, field of the row, form of the number.
@@ -112,7 +112,7 @@ def joint_rows(comparison: Comparison) -> str:
         return ""
     names = next((result.joint_names for result in comparison.results.values()), ())
     most = max(max(row.joints) for row in known)
-    least = max(min(min(row.joints) for row in known), LEAST_SHADED_RATIO * most)
+    least = max(min(min(row.joints) for row in known), MIN_SHADED_RATIO * most)
     body = [(row.name, *(shade(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
     named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
     return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
@@ -162,7 +162,7 @@ def errors_figure(comparison: Any, order: list[str]) -> Any:
     for name, tip in tips.items():
         result = comparison.results[name]
         error = 1e3 * (tip if known and tip is not None else np.linalg.norm(result.error, axis=-1))
-        k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+        k = slice(None, None, max(1, len(result.t) // MAX_POINTS))
         axes.semilogy(result.t[k], _smooth(error)[k], label=name, linewidth=1.4, color=palette[name])
     axes.set(
         xlabel="time [s]",

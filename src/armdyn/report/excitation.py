@@ -40,7 +40,7 @@ OPTIONS = {
     "self": "--no-self-collision",
     "floor": "--floor and --no-floor",
 }
-MOST_NOTES = 2  # sentences on shapes that could not be read
+MAX_NOTES = 2  # sentences on shapes that could not be read
 CURVE_POINTS = 1000
 
 
@@ -152,7 +152,7 @@ def _describe_bodies(excitation: Excitation) -> str:
         f"Capsules from {bodies.origin}, at the start of the motion and where they come {_nearest_words(excitation)}."
     )
     return " ".join(
-        [origin, *(f"{note}." for note in bodies.notes[:MOST_NOTES]), *["..."] * (len(bodies.notes) > MOST_NOTES)]
+        [origin, *(f"{note}." for note in bodies.notes[:MAX_NOTES]), *["..."] * (len(bodies.notes) > MAX_NOTES)]
     )
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.html import (
-    MOST_POINTS,
+    MAX_POINTS,
     code,
     confidence_bar,
     document,
@@ -196,7 +196,7 @@ def _residuals(fit: Fit, result: Validation) -> str:
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 2.6), width_ratios=(1, 1))
     error = result.tau - result.model
     share = error / np.maximum(np.sqrt(np.mean(result.tau**2, axis=0)), 1e-300)
-    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+    k = slice(None, None, max(1, len(result.t) // MAX_POINTS))
     for j in np.flatnonzero(np.isfinite(error).all(axis=0)):
         e = error[:, j]
         left.plot(result.t[k], 100 * share[k, j], lw=0.7, label=fit.arm.coordinate_names[j])
@@ -255,7 +255,7 @@ def torque_figure(fit: Fit, result: Validation, before: Validation | None = None
     import matplotlib.pyplot as plt
 
     n, units = result.tau.shape[1], joint_units(fit.arm)
-    k = slice(None, None, max(1, len(result.t) // MOST_POINTS))
+    k = slice(None, None, max(1, len(result.t) // MAX_POINTS))
     mark = {} if result.band else {"ls": "", "marker": "."}
     figure, axes = plt.subplots(n, 1, figsize=(9, 1.5 * n + 0.8), sharex=True, squeeze=False)
     for j, axis in enumerate(axes[:, 0]):

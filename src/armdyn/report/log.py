@@ -7,7 +7,7 @@ from typing import Any
 from armdyn.html import fragment, paragraph, picture
 from armdyn.identification.logs.log import Log
 
-MOST_POINTS = 4000  # of a curve: more than a screen shows
+MAX_POINTS = 4000  # of a curve: more than a screen shows
 
 
 def draw(log: Log) -> Any:
@@ -15,7 +15,7 @@ def draw(log: Log) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9, 5), layout="constrained")
-    every = max(1, len(log) // MOST_POINTS)
+    every = max(1, len(log) // MAX_POINTS)
     panels = figure.subplots(2, 1, sharex=True)
     for axes, values, label in zip(panels, (log.q, log.tau), ("position [SI units]", "torque [SI units]"), strict=True):
         for j in range(log.n):

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
-from armdyn.html import MOST_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
+from armdyn.html import MAX_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.presentation import PICTURES
 from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
 FAR_OFF = 0.1  # rad or m: a joint that is further from its reference does not follow it
-MOST_RUNS = 40  # of a batch, drawn over each other
+MAX_RUNS = 40  # of a batch, drawn over each other
 NEXT = (
     "Next: compare controllers under an unknown load (armdyn compare), or test this one over many loads and frictions "
     "(armdyn study). armdyn law writes it as C."
@@ -145,9 +145,9 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
 
     if what not in CURVES:
         raise ArmdynError(f"plot_run: unknown curve {what!r}; expected one of {', '.join(CURVES)}{_hint(what)}")
-    values = getattr(result, what).reshape(-1, len(result.t), result.n)[:MOST_RUNS]
+    values = getattr(result, what).reshape(-1, len(result.t), result.n)[:MAX_RUNS]
     wanted = {"q": result.q_ref, "qd": result.qd_ref}.get(what)
-    step = max(1, len(result.t) // MOST_POINTS)
+    step = max(1, len(result.t) // MAX_POINTS)
     t, alpha = result.t[::step], 1.0 if len(values) == 1 else 0.3
     figure, axes = plt.subplots(result.n, 1, figsize=(9, 1.4 * result.n + 0.6), sharex=True, squeeze=False)
     units = position_units(result, degrees)

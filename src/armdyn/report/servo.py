@@ -180,7 +180,7 @@ def draw(fit: ServoFit) -> Any:
     log = fit.logs[-1] if fit.scale != "payload" else fit.logs[0]
     run = fit.replay(log, len(log.pieces) - 1)
     keep = run.counted & (run.t >= run.t[-1] - SHOWN_SECONDS)
-    every = slice(None, None, max(1, int(keep.sum()) // html.MOST_POINTS))
+    every = slice(None, None, max(1, int(keep.sum()) // html.MAX_POINTS))
     t, command, measured, q = (x[keep][every] for x in (run.t, run.command, run.measured, run.q))
     n = fit.arm.n
     figure, axes = plt.subplots(

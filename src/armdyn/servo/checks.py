@@ -11,11 +11,11 @@ from armdyn.errors import DataError
 from armdyn.model.arm import Arm
 from armdyn.servo.log import ServoLog
 
-LEAST_MOTION = 0.02  # rad or m: what a joint must be commanded to move at least
+MIN_MOTION = 0.02  # rad or m: what a joint must be commanded to move at least
 LIMIT_SLACK_RAD = np.radians(2.0)  # rad: encoders and limits of descriptions differ by some
-MOST_BEYOND_SHARE = 0.01  # of the commands
-LONGEST_LAG_S = 0.5  # s: no servo answers later
-LARGEST_MISS_RATIO = 0.3  # of a commanded motion, that a servo which follows it may miss
+MAX_BEYOND_SHARE = 0.01  # of the commands
+MAX_LAG_S = 0.5  # s: no servo answers later
+MAX_MISS_RATIO = 0.3  # of a commanded motion, that a servo which follows it may miss
 
 
 def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
@@ -26,20 +26,20 @@ def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
         _reject_saturated(arm, log)
     commanded = np.array([np.ptp(log.command, axis=0) for log in logs]).max(0)
     measured = np.array([np.ptp(log.q, axis=0) for log in logs]).max(0)
-    if not (commanded > LEAST_MOTION).any():
+    if not (commanded > MIN_MOTION).any():
         raise DataError(
             f"{logs[0].name}: nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} "
             "mrad; record while the arm follows a motion, and look whether command= names the commanded positions"
         )
-    still = (commanded > LEAST_MOTION) & (measured < LEAST_MOTION / 4)
+    still = (commanded > MIN_MOTION) & (measured < MIN_MOTION / 4)
     if still.any():
         raise DataError(
             f"{logs[0].name}: joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move; is its "
             "torque on, and does measured= name the measured positions?"
         )
     for log in logs:
-        _reject_swapped(arm, log, commanded > LEAST_MOTION)
-    return commanded > LEAST_MOTION
+        _reject_swapped(arm, log, commanded > MIN_MOTION)
+    return commanded > MIN_MOTION
 
 
 def _reject_saturated(arm: Arm, log: ServoLog) -> None:
@@ -48,7 +48,7 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
     beyond = (log.command > upper + LIMIT_SLACK_RAD) | (log.command < lower - LIMIT_SLACK_RAD)
     share = beyond.mean(0)
     j = int(np.argmax(share))
-    if share[j] > MOST_BEYOND_SHARE:
+    if share[j] > MAX_BEYOND_SHARE:
         worst = log.command[beyond[:, j], j]
         far = worst[np.argmax(np.abs(worst))]
         raise DataError(
@@ -61,10 +61,10 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
 def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
     """Measured positions follow commands, never the other way round; and nothing like the commands is another joint."""
     t = np.arange(max(log.t[0], log.stamps[0]), min(log.t[-1], log.stamps[-1]), log.dt)
-    most = int(LONGEST_LAG_S / log.dt)
+    most = int(MAX_LAG_S / log.dt)
     if len(t) < 4 * most:
         return
-    for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > LEAST_MOTION)):
+    for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > MIN_MOTION)):
         sent = np.interp(t, log.stamps, log.command[:, j])
         measured = np.interp(t, log.t, log.q[:, j])
         middle = sent[most:-most] - sent.mean()
@@ -72,7 +72,7 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         missed = [np.std(measured[most + k : len(t) - most + k] - sent.mean() - middle) for k in lags]
         best = int(np.argmin(missed))
         name = arm.joint_names[j]
-        if missed[best] > LARGEST_MISS_RATIO * np.std(middle) + LEAST_MOTION:
+        if missed[best] > MAX_MISS_RATIO * np.std(middle) + MIN_MOTION:
             raise DataError(
                 f"{log.name}: joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
                 f"{np.std(middle):.2g} rad); are the joints in the arm's order, and command= and measured= the right "

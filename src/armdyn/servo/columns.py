@@ -22,7 +22,7 @@ MEASURED = (
     "present", "q",
 )  # fmt: skip
 FILLER_WORDS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
-LONGEST_STEP_S = 0.9  # a usual step above it is no second: milliseconds or finer
+MAX_STEP_S = 0.9  # a usual step above it is no second: milliseconds or finer
 
 
 def plain(name: str) -> str:
@@ -106,6 +106,6 @@ def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, 
     steps = np.diff(t)
     step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
     for factor, unit in ((1e-3, "milliseconds"), (1e-6, "microseconds"), (1e-9, "nanoseconds")):
-        if step > LONGEST_STEP_S and step * factor < LONGEST_STEP_S:
+        if step > MAX_STEP_S and step * factor < MAX_STEP_S:
             return t * factor, [f"times: {name} has steps of {step:.3g}, taken as {unit}"]
     return t, []

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from armdyn.servo.findings import ServoFinding, ServoFindingKind
 from armdyn.servo.log import resolution
-from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES
+from armdyn.servo.parameters import MAX_DELAY_S, NAMES
 from armdyn.servo.result import WORDS, ServoFit
 
 MISFIT_RATIO = 1.6  # held-out error over what the encoder's resolution alone makes
@@ -47,8 +47,8 @@ def _not_moved(fit: ServoFit) -> list[ServoFinding]:
 
 
 def _late(fit: ServoFit) -> list[ServoFinding]:
-    late = fit.delay > 0.98 * LONGEST_DELAY_S
-    return [ServoFinding(ServoFindingKind.LATE, _joints(fit, late), "delay", LONGEST_DELAY_S)] if late.any() else []
+    late = fit.delay > 0.98 * MAX_DELAY_S
+    return [ServoFinding(ServoFindingKind.LATE, _joints(fit, late), "delay", MAX_DELAY_S)] if late.any() else []
 
 
 def _saturated(fit: ServoFit) -> list[ServoFinding]:

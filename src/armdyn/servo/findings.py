@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from armdyn.identification.quality import CAREFUL_ERROR, NOT_USABLE_ERROR, Level
-from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, PARAMETERS
+from armdyn.servo.parameters import MAX_DELAY_S, NAMES, PARAMETERS
 
 
 class ServoFindingKind(StrEnum):
@@ -64,7 +64,7 @@ class ServoFinding(NamedTuple):
                 return f"{joints} {'do' if many else 'does'} not move in the log; the medians of the others stand in"
             case ServoFindingKind.LATE:
                 return (
-                    f"the delay of {joints} reaches the largest that is tried, {LONGEST_DELAY_S:g} s; check that one "
+                    f"the delay of {joints} reaches the largest that is tried, {MAX_DELAY_S:g} s; check that one "
                     "clock stamps commands and measurements"
                 )
             case ServoFindingKind.SATURATED:

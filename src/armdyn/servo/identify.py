@@ -29,14 +29,14 @@ from armdyn.servo.result import (
     replay_piece,
     word,
 )
-from armdyn.servo.search import LEAST_ERROR, Point, Tell, make_point, search
+from armdyn.servo.search import MIN_ERROR, Point, Tell, make_point, search
 from armdyn.servo.uncertainty import Intervals, intervals
 
 HELD_OUT_SHARE = 0.25  # of the measurements, at the end, to judge with
-SHORTEST_LOG_S = 4.0  # s of a log
-LONGEST_REPLAY_S = 60.0  # of replays in the search: more only takes longer
-LEAST_IMPROVEMENT = 0.03  # of the held-out error, that further terms must take off
-MOST_STEPS, TRIAL_FALL = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
+MIN_LOG_S = 4.0  # s of a log
+MAX_REPLAY_S = 60.0  # of replays in the search: more only takes longer
+MIN_IMPROVEMENT = 0.03  # of the held-out error, that further terms must take off
+MAX_STEPS, TRIAL_FALL = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
 CLEAN_ERROR_RATIO = 1.12  # times what the encoder alone makes: no further term can pay much
 
 
@@ -178,24 +178,24 @@ def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, T
     def fitted(structure: str, x: NDArray, share: float) -> tuple[Point, float]:
         tell(share, f"replaying the log: {structure}")
         begin = np.clip(x, *job.space.bounds)
-        point = search(make_point(job.space, job.fitted, job.free(structure), begin), MOST_STEPS, TRIAL_FALL)
+        point = search(make_point(job.space, job.fitted, job.free(structure), begin), MAX_STEPS, TRIAL_FALL)
         return point, job.error(point.x)
 
     results = {"plain": fitted("plain", start, 0.1)}
     base = results["plain"][0].x
-    if terms == "auto" and results["plain"][1] < CLEAN_ERROR_RATIO * max(job.floor, 2 * LEAST_ERROR):
+    if terms == "auto" and results["plain"][1] < CLEAN_ERROR_RATIO * max(job.floor, 2 * MIN_ERROR):
         terms = "plain"
     elif terms == "auto":
         results["whole"] = fitted("whole", base, 0.35)
-        if results["whole"][1] < results["plain"][1] * (1 - LEAST_IMPROVEMENT):
+        if results["whole"][1] < results["plain"][1] * (1 - MIN_IMPROVEMENT):
             for share, name in ((0.5, "dead band"), (0.6, "friction")):
                 results[name] = fitted(name, _without(job.space, results["whole"][0].x, name), share)
-                if results[name][1] <= results["whole"][1] / (1 - LEAST_IMPROVEMENT):
+                if results[name][1] <= results["whole"][1] / (1 - MIN_IMPROVEMENT):
                     break  # the simplest that is as good as all terms together
         best = min(error for _, error in results.values())
         # The simplest that is about as good as the best.
         terms = next(
-            name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - LEAST_IMPROVEMENT)
+            name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - MIN_IMPROVEMENT)
         )
     elif terms not in results:
         results[terms] = fitted(terms, base, 0.4)
@@ -250,19 +250,18 @@ def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayL
 def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[ServoSegment], list[str]]:
     """Pieces to fit to, and the rest to judge with."""
     whole = sum(p.t[-1] for p in pieces)
-    if whole < SHORTEST_LOG_S:
+    if whole < MIN_LOG_S:
         raise DataError(
-            f"identify_servo: expected at least {SHORTEST_LOG_S:g} s without gaps, got {whole:.2g} s; record a longer "
-            "motion"
+            f"identify_servo: expected at least {MIN_LOG_S:g} s without gaps, got {whole:.2g} s; record a longer motion"
         )
     notes = []
-    if whole > LONGEST_REPLAY_S:
+    if whole > MAX_REPLAY_S:
         replayed: list[ServoSegment] = []
         for p in pieces:
-            left = LONGEST_REPLAY_S - sum(k.t[-1] for k in replayed)
+            left = MAX_REPLAY_S - sum(k.t[-1] for k in replayed)
             if left > 2 * SETTLING_TIME_S + 1.0:
                 replayed.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
-        notes.append(f"replays use the first {LONGEST_REPLAY_S:g} s of {whole:.0f} s")
+        notes.append(f"replays use the first {MAX_REPLAY_S:g} s of {whole:.0f} s")
         pieces = replayed
     fitted, held = [], []
     for p in pieces:

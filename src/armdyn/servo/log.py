@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.log import FEWEST_SAMPLES, Record
+from armdyn.identification.logs.log import MIN_SAMPLES, Record
 
 SMOOTHING_WINDOW_S = 0.16  # servos of low-cost arms answer within some 50 ms
-FEWEST_SMOOTHED = 7  # samples in that window
+MIN_SMOOTHED = 7  # samples in that window
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
 
@@ -71,8 +71,8 @@ class ServoLog(Record):
                 raise ReadError(f"{self.name}: expected {what} of shape (N, n) with N times, got {x.shape}, {t.shape}")
             if not (np.isfinite(x).all() and np.isfinite(t).all()):
                 raise ReadError(f"{self.name}: {what} has values that are not finite numbers")
-            if len(t) < FEWEST_SAMPLES:
-                raise ReadError(f"{self.name}: expected at least {FEWEST_SAMPLES} samples, got {len(t)}")
+            if len(t) < MIN_SAMPLES:
+                raise ReadError(f"{self.name}: expected at least {MIN_SAMPLES} samples, got {len(t)}")
             if not (np.diff(t) > 0).all():
                 raise ReadError(f"{self.name}: expected times that rise from sample to sample")
 
@@ -93,7 +93,7 @@ class ServoLog(Record):
         return tuple(
             _piece(self.t[a:b], self.q[a:b], self.stamps, self.command)
             for a, b in pairwise(ends)
-            if b - a >= FEWEST_SAMPLES
+            if b - a >= MIN_SAMPLES
         )
 
 
@@ -120,7 +120,7 @@ def smooth(t: NDArray, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     from scipy.ndimage import correlate1d
 
     dt = float(np.median(np.diff(t)))
-    half = max(FEWEST_SMOOTHED, 2 * round(SMOOTHING_WINDOW_S / dt / 2) + 1) // 2
+    half = max(MIN_SMOOTHED, 2 * round(SMOOTHING_WINDOW_S / dt / 2) + 1) // 2
     # Beyond its ends a motion goes on as if turned about them.
     padded = np.pad(x, ((half, half), (0, 0)), mode="reflect", reflect_type="odd")
     # Savitzky and Golay: coefficients of the cubic through a window. SciPy's own filter would take half a second to

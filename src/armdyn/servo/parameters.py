@@ -36,13 +36,13 @@ class Parameter(NamedTuple):
     fine: float  # half of a range that is always good
 
 
-LONGEST_DELAY_S = 0.2  # s
+MAX_DELAY_S = 0.2  # s
 PARAMETERS = (
     Parameter("compliance", "1/kp", "rad/(N m)", 1e-7, 1e3, 0.0, 0.0),
     Parameter("inertia", "Ia/kp", "s²", 0.0, 1.0, 1e-5, 1e-4),
     Parameter("damping", "(kd + fv)/kp", "s", 0.0, 10.0, 5e-4, 2e-3),
     Parameter("coulomb", "fc/kp", "rad", 0.0, 1.0, 2e-4, 5e-4),
-    Parameter("delay", "delay", "s", 0.0, LONGEST_DELAY_S, 1e-3, 4e-3),
+    Parameter("delay", "delay", "s", 0.0, MAX_DELAY_S, 1e-3, 4e-3),
     Parameter("dead_band", "dead band", "rad", 0.0, 0.1, 3e-4, 5e-4),
     Parameter("static", "(fs - fc)/kp", "rad", 0.0, 1.0, 3e-4, 1e-3),
     Parameter("load", "load friction", "", 0.0, 0.8, 5e-3, 0.02),
@@ -56,10 +56,10 @@ STRUCTURES: dict[str, tuple[str, ...]] = {
     "friction": (*PLAIN_NAMES, "static", "load"),
     "whole": NAMES,
 }
-LEAST_VALUES, LARGEST_VALUES, FLOORS = (
+MIN_VALUES, MAX_VALUES, FLOORS = (
     np.array([getattr(p, name) for p in PARAMETERS]) for name in ("least", "most", "floor")
 )
-LEAST_TERM = 1e-12  # keeps terms in the formula whose numbers are zero, so that one kernel serves all
+MIN_TERM = 1e-12  # keeps terms in the formula whose numbers are zero, so that one kernel serves all
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class ParameterLayout:
     def bounds(self) -> tuple[NDArray, NDArray]:
         """Least and largest vector."""
         n = self.arm.n
-        return np.append(np.repeat(LEAST_VALUES, n), 0.05), np.append(np.repeat(LARGEST_VALUES, n), 20.0)
+        return np.append(np.repeat(MIN_VALUES, n), 0.05), np.append(np.repeat(MAX_VALUES, n), 20.0)
 
     @property
     def floor(self) -> NDArray:
@@ -109,7 +109,7 @@ class ParameterLayout:
         kp = 1 / t["compliance"]
         friction = np.zeros((*kp.shape, len(FRICTION_NAMES)))
         friction[..., FRICTION_NAMES.index("coulomb")] = t["coulomb"] * kp
-        friction[..., FRICTION_NAMES.index("static")] = (t["coulomb"] + t["static"] + LEAST_TERM) * kp
+        friction[..., FRICTION_NAMES.index("static")] = (t["coulomb"] + t["static"] + MIN_TERM) * kp
         friction[..., FRICTION_NAMES.index("stribeck")] = STRIBECK_VELOCITY
         friction[..., FRICTION_NAMES.index("load")] = t["load"]
         friction = np.concatenate([friction, np.zeros((*kp.shape, 3 * arm.trace_sizes["h"]))], axis=-1)
@@ -123,7 +123,7 @@ class ParameterLayout:
             theta=theta,
             friction_data=friction,
             drive_data=drive,
-            servo=PositionServo(kp, t["damping"] * kp, t["dead_band"] + LEAST_TERM),
+            servo=PositionServo(kp, t["damping"] * kp, t["dead_band"] + MIN_TERM),
             saturation=np.where(efforts > 0, efforts, np.inf) if np.isfinite(efforts).any() else None,
         )
 

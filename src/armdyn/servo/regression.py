@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.logs.log import interpolate
 from armdyn.servo.log import SAME_TIME_S, ServoSegment, smooth
-from armdyn.servo.parameters import FLOORS, LARGEST_VALUES, LEAST_VALUES, LONGEST_DELAY_S, NAMES, ROWS, ParameterLayout
+from armdyn.servo.parameters import FLOORS, MAX_DELAY_S, MAX_VALUES, MIN_VALUES, NAMES, ROWS, ParameterLayout
 
-DELAYS_S = np.linspace(0.0, 0.75 * LONGEST_DELAY_S, 19)
-LEAST_DELAY_S = 5e-3  # s: from zero a search takes long
+DELAYS_S = np.linspace(0.0, 0.75 * MAX_DELAY_S, 19)
+MIN_DELAY_S = 5e-3  # s: from zero a search takes long
 SIGN_WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 
@@ -38,8 +38,8 @@ def first_guess(space: ParameterLayout, pieces: Sequence[ServoSegment], moving: 
     table[0] = np.clip(np.where(moving, table[0], usual[0]), usual[0] / 4, usual[0] * 4)
     table[1:4, ~moving] = usual[1:, None]
     table[4] = np.where(moving, table[4], np.median(table[4, moving]) if moving.any() else 0.0)
-    table[1:5] = np.maximum(table[1:5], np.append(FLOORS[1:4], LEAST_DELAY_S)[:, None])
-    return space.vector(np.clip(table, LEAST_VALUES[:, None], LARGEST_VALUES[:, None]))
+    table[1:5] = np.maximum(table[1:5], np.append(FLOORS[1:4], MIN_DELAY_S)[:, None])
+    return space.vector(np.clip(table, MIN_VALUES[:, None], MAX_VALUES[:, None]))
 
 
 def _equations(space: ParameterLayout, pieces: Sequence[ServoSegment]) -> tuple[NDArray, list[NDArray]]:

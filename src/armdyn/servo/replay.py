@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from armdyn.control.laws.position_commands import PositionCommands
 from armdyn.servo.log import ServoSegment, smooth
-from armdyn.servo.parameters import LONGEST_DELAY_S, NAMES, ParameterLayout
+from armdyn.servo.parameters import MAX_DELAY_S, NAMES, ParameterLayout
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
-LONGEST_STEP_S = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
+MAX_STEP_S = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
 SETTLING_TIME_S = 0.3  # s after which the velocity guessed for the start of a piece is forgotten
-SHORTEST_COMMAND_PERIOD_S = 8e-3  # s between commands; faster ones are thinned
+MIN_COMMAND_PERIOD_S = 8e-3  # s between commands; faster ones are thinned
 EVEN_SPACING_S = 1e-6  # s
 LOST_POSITION = 10.0  # rad or m: stands for positions of runs that left all bounds
 
@@ -60,13 +60,13 @@ class Replay:
         lanes = np.concatenate([x, x]) if len(x) == 1 else x  # the kernel for single runs would be one more to compile
         piece, arm = self.piece, self.space.arm
         delay = self.space.table(lanes)[:, NAMES.index("delay")]
-        steps = max(1, int(np.ceil(piece.dt / LONGEST_STEP_S)))
+        steps = max(1, int(np.ceil(piece.dt / MAX_STEP_S)))
         h = piece.dt / steps
         even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < EVEN_SPACING_S)
         count = (len(piece.t) - 1) * steps if even else int(np.ceil(piece.t[-1] / h))
         result = simulate(
             self.space.plant(lanes, piece.payload),
-            PositionCommands(arm, piece.command_t, piece.command, delay, LONGEST_DELAY_S),
+            PositionCommands(arm, piece.command_t, piece.command, delay, MAX_DELAY_S),
             Held(piece, count * h), rate=1 / h, substeps=1, q0=self.q0, qd0=self.qd0, every=steps if even else 1,
             check=False, quiet=True, name="replay", threads=_threads(len(lanes)),
         )  # fmt: skip
@@ -94,7 +94,7 @@ def _between(at: NDArray, q: NDArray) -> NDArray:
 def thin_commands(piece: ServoSegment) -> ServoSegment:
     """The piece with commands no closer than servos can tell."""
     step = float(np.median(np.diff(piece.command_t)))
-    keep = max(1, int(np.ceil(SHORTEST_COMMAND_PERIOD_S / step - 1e-6)))
+    keep = max(1, int(np.ceil(MIN_COMMAND_PERIOD_S / step - 1e-6)))
     return piece._replace(command_t=piece.command_t[::keep], command=piece.command[::keep])
 
 

@@ -16,8 +16,8 @@ from armdyn.servo.replay import Replay, residuals
 DIFFERENCE_RATIO, DIFFERENCE_FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
 CONVERGED_FALL = 2e-3  # relative fall of the cost from one step to the next
-LARGEST_STEP_RATIO = 0.7  # of a parameter, in one step
-LEAST_ERROR = 1e-4  # rad or m: errors below it tell nothing of a real arm
+MAX_STEP_RATIO = 0.7  # of a parameter, in one step
+MIN_ERROR = 1e-4  # rad or m: errors below it tell nothing of a real arm
 PRIOR_WEIGHT = 3e-3  # pull to the first guess, in parts of what a parameter that the log shows has
 
 Tell = Callable[[float, str], None]
@@ -62,7 +62,7 @@ class Point:
 def make_point(space: ParameterLayout, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
     """A point at x, every joint weighted by its own error."""
     r = residuals(replays, x[None])[0]
-    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), LEAST_ERROR**2))
+    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), MIN_ERROR**2))
 
 
 def search(point: Point, most: int, enough: float = CONVERGED_FALL) -> Point:
@@ -78,7 +78,7 @@ def search(point: Point, most: int, enough: float = CONVERGED_FALL) -> Point:
             return point
         fall = 1 - costs[best] / point.cost
         r = moved[best]
-        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), LEAST_ERROR**2))
+        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), MIN_ERROR**2))
         if fall < enough:
             return point
     return point
@@ -89,8 +89,8 @@ def bounded_step(point: Point, J: NDArray, start: NDArray, damping: float) -> ND
     lower, upper = point.space.bounds
     free, x = point.free, point.x
     scale = np.maximum(np.abs(x[free]), point.space.floor[free])
-    low = np.maximum(lower[free] - x[free], -LARGEST_STEP_RATIO * scale - point.space.floor[free])
-    high = np.minimum(upper[free] - x[free], LARGEST_STEP_RATIO * scale + point.space.floor[free])
+    low = np.maximum(lower[free] - x[free], -MAX_STEP_RATIO * scale - point.space.floor[free])
+    high = np.minimum(upper[free] - x[free], MAX_STEP_RATIO * scale + point.space.floor[free])
     N = len(J)
     A = J.T @ J
     b = -J.T @ (point.r * np.sqrt(point.weight)).ravel()

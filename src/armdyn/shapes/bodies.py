@@ -24,8 +24,8 @@ from armdyn.spatial.transform import inverse
 FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO = 0.065, 0.045
 FROM_FRAMES = "the arm's frames, for want of collision shapes"
 FRAMES_INSTEAD = "the arm's frames (no collision shape could be read)"
-SHORTEST_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
-LONGEST_STROKE_M = np.pi  # range of a sliding joint without end [m]: never that far
+MIN_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
+MAX_STROKE_M = np.pi  # range of a sliding joint without end [m]: never that far
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ def geometry(arm: Arm, radius: NDArray | float | None = None) -> Iterator[Capsul
     for i, several in enumerate(tubes):
         name = arm.base_name if i == 0 else arm.links[i - 1].name
         pieces = [piece for tube in several for piece in tube]
-        long = [(a, b) for a, b in pieces if np.linalg.norm(b - a) > SHORTEST_PIECE_RATIO * length]
+        long = [(a, b) for a, b in pieces if np.linalg.norm(b - a) > MIN_PIECE_RATIO * length]
         if i not in (parent + 1 for parent in arm.parents) and not long:  # a hand or flange, even if it has no length
             long = [(pieces[-1][1], pieces[-1][1])]
         yield from (Capsule(i, a, b, float(radii[i]), name) for a, b in long)
@@ -245,7 +245,7 @@ def _tube(arm: Arm, i: int, end: NDArray) -> Iterator[tuple[NDArray, NDArray]]:
     elbow = start + ((end - start) @ axis) * axis
     if joint.kind == "prismatic":
         # Seen from the link, the joint is at -q along the axis.
-        ends = np.clip([joint.limits.lower, joint.limits.upper], -LONGEST_STROKE_M, LONGEST_STROKE_M)
+        ends = np.clip([joint.limits.lower, joint.limits.upper], -MAX_STROKE_M, MAX_STROKE_M)
         lower, upper = map(float, ends)
         yield start + min(-upper, 0.0) * axis, start + max(-lower, 0.0) * axis
     yield start, elbow

@@ -25,8 +25,8 @@ from armdyn.shapes.obstacles import Box, HalfSpace
 from armdyn.shapes.solids import UNIT_BOX_CORNERS, prism
 from armdyn.spatial.transform import inverse
 
-LARGEST_MESH = 50_000_000  # bytes
-MOST_FACES = 500_000  # of one mesh: more would stall a browser
+MAX_MESH = 50_000_000  # bytes
+MAX_FACES = 500_000  # of one mesh: more would stall a browser
 
 
 class Making(NamedTuple):
@@ -171,7 +171,7 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
     """Vertices (V, 3) [m] and faces (F, 3) of a mesh file."""
     import io
 
-    data = read_bytes(path, LARGEST_MESH)
+    data = read_bytes(path, MAX_MESH)
     try:
         import trimesh
     except ImportError:
@@ -184,8 +184,8 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
         vertices, faces = _unit(loaded) * np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
     except Exception as error:  # every format has errors of its own
         raise ReadError(f"{where}: mesh '{path.name}' cannot be read ({type(error).__name__})") from None
-    if not len(faces) or len(faces) > MOST_FACES or not np.isfinite(vertices).all():
-        raise ReadError(f"{where}: mesh '{path.name}' has {len(faces)} faces; expected 1 to {MOST_FACES}")
+    if not len(faces) or len(faces) > MAX_FACES or not np.isfinite(vertices).all():
+        raise ReadError(f"{where}: mesh '{path.name}' has {len(faces)} faces; expected 1 to {MAX_FACES}")
     return vertices, faces
 
 

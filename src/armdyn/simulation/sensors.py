@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RIPPLE_WAVES = 12
 Numbers: TypeAlias = Any  # a float, or numbers of all joints; an array or a float once built
 PER_JOINT = ("resolution", "q_noise", "qd_noise", "tau_noise", "ripple")
-LONGEST_DELAY_SAMPLES = 1000  # samples: each is a state of the closed loop
+MAX_DELAY_SAMPLES = 1000  # samples: each is a state of the closed loop
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,9 @@ class Sensors:
         for name in ("lost", "doubled"):
             if not getattr(self, name) < 1:
                 raise ShapeError(f"Sensors: {name}: expected a probability below 1, got {getattr(self, name):g}")
-        if self.delay != int(self.delay) or self.delay > LONGEST_DELAY_SAMPLES:
+        if self.delay != int(self.delay) or self.delay > MAX_DELAY_SAMPLES:
             raise ShapeError(
-                f"Sensors: delay: expected a whole number of samples, {LONGEST_DELAY_SAMPLES} at most, got {self.delay}"
+                f"Sensors: delay: expected a whole number of samples, {MAX_DELAY_SAMPLES} at most, got {self.delay}"
             )
 
     def check_size(self, n: int) -> None:

@@ -25,7 +25,7 @@ from armdyn.simulation.sensing import NoiseGenerator
 from armdyn.simulation.sensors import Logger
 from armdyn.trajectory.protocol import JointMotion
 
-MOST_NUMBERS = 200_000  # positions of a run that readings, files and metrics are made of in less than a second
+MAX_NUMBERS = 200_000  # positions of a run that readings, files and metrics are made of in less than a second
 
 
 def simulate(
@@ -144,7 +144,7 @@ def run_plan(
         raise SimulationError(f"{name}: {record.notes[-1]}", _finish(plan, record))
     for note in () if quiet else record.notes:
         warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=3)
-    short = record.rows * plan.q0.size <= MOST_NUMBERS
+    short = record.rows * plan.q0.size <= MAX_NUMBERS
     return _finish(plan, record, measure=record.complete or keep is None or short)
 
 

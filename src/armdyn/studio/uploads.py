@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from viser import ClientHandle
 
-LARGEST_UPLOAD_BYTES = 500_000_000  # bytes of a file
+MAX_UPLOAD_BYTES = 500_000_000  # bytes of a file
 
 
 def bound_uploads(client: ClientHandle) -> None:
-    """Let a client send one file at a time, of LARGEST_UPLOAD_BYTES at most.
+    """Let a client send one file at a time, of MAX_UPLOAD_BYTES at most.
 
     viser keeps what arrives in memory, as much as a browser says; it has no setting for that, so that its two
     handlers are asked through these.
@@ -46,8 +46,8 @@ def bound_uploads(client: ClientHandle) -> None:
 
 def problem(size: int, parts: int, under_way: int) -> str | None:
     """Why a file is not taken, or None."""
-    if size > LARGEST_UPLOAD_BYTES:
-        most = f"{LARGEST_UPLOAD_BYTES / 1e6:.0f} MB"
+    if size > MAX_UPLOAD_BYTES:
+        most = f"{MAX_UPLOAD_BYTES / 1e6:.0f} MB"
         return f"the file has {size / 1e6:.0f} MB, more than the {most} that can be uploaded; type its path instead"
     if parts > max(size, 1):
         return f"expected parts that hold something, got {parts} of {size} bytes"

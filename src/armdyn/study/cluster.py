@@ -15,7 +15,7 @@ from typing import Any
 
 from armdyn import __version__
 from armdyn.errors import import_extra
-from armdyn.study.run import MOST_LOST_WORKERS, PARTS_AHEAD, keep_memory
+from armdyn.study.run import MAX_LOST_WORKERS, PARTS_AHEAD, keep_memory
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
 
@@ -43,7 +43,7 @@ def on_cluster(study: Study, numbers: Iterable[int], address: str) -> Iterator[t
                 columns = future.result(timeout=PATIENCE_S)
             except (KilledWorker, CancelledError, TimeoutError) as error:  # lost with its workers, four or more
                 losses[number] += 1
-                if losses[number] > MOST_LOST_WORKERS:
+                if losses[number] > MAX_LOST_WORKERS:
                     raise _cluster_error(address, error) from None
                 cluster.submit(packed, number)
                 continue

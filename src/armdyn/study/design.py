@@ -58,8 +58,8 @@ WITH_DRIVES = {
 PATH_POINTS = 201  # of the path, at which it is judged
 FREQUENCY_STRIDE = 20  # points of the path per one at which natural frequencies are computed
 POSTURES_FOR_REACH = 1024  # from which the reach is taken
-LARGEST_PATH_ERROR = 1e-5  # how far the tip may be from the line [m, rad]
-LARGEST_VARIED = 1e6  # of what is varied
+MAX_PATH_ERROR = 1e-5  # how far the tip may be from the line [m, rad]
+MAX_VARIED = 1e6  # of what is varied
 DESIGNS_LISTED = 10  # designs that are listed
 
 
@@ -181,7 +181,7 @@ class Design(Study):
     def _do(arm: Arm, task: Task) -> TaskRun:
         """One task."""
         carrying = arm.with_payload(task.load) if task.load else arm
-        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=LARGEST_PATH_ERROR)
+        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=MAX_PATH_ERROR)
         t = np.linspace(0.0, task.duration, PATH_POINTS)
         motion = path(t)
         return TaskRun(carrying, task, t, motion, joint_torque(carrying, *motion))
@@ -324,7 +324,7 @@ def _check_positive(samples: ParameterSamples, where: str) -> None:
     """Lengths and masses as factors must be positive, payloads not negative, and nothing astronomic."""
     for name, law in samples.distributions.items():
         lowest = law.lowest
-        if max(-lowest, law.highest) > LARGEST_VARIED:
-            raise StudyError(f"{where}: parameters: {name}: expected values up to {LARGEST_VARIED:g}")
+        if max(-lowest, law.highest) > MAX_VARIED:
+            raise StudyError(f"{where}: parameters: {name}: expected values up to {MAX_VARIED:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
             raise StudyError(f"{where}: parameters: {name}: expected positive values, got down to {lowest:g}")

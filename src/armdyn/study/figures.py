@@ -11,18 +11,18 @@ from armdyn.study.labels import label
 from armdyn.study.spec import Columns
 
 Groups = list[tuple[str, NDArray]]
-MOST_GROUPS = 6
+MAX_GROUPS = 6
 WIDEST_IN = 11.0  # inches
-MOST_LINES, MOST_BEST = 300, 5  # of designs in a parallel plot, and of those in colour
+MAX_LINES, MAX_BEST = 300, 5  # of designs in a parallel plot, and of those in colour
 # Cases that a cell of a map should hold, and the most cells along an axis.
-FEWEST_IN_CELL, MOST_CELLS = 4, 32
+MIN_IN_CELL, MAX_CELLS = 4, 32
 
 
 def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
     """Draw where in the plane of the two parameters that matter most a group succeeds; a curve over one parameter."""
     import matplotlib.pyplot as plt
 
-    listed = groups[:MOST_GROUPS]
+    listed = groups[:MAX_GROUPS]
     figure, panels = plt.subplots(1, len(listed), figsize=(1.0 + 3.6 * len(listed), 3.4), squeeze=False, sharey=True)
     for axis, (group, rows) in zip(panels[0], listed, strict=True):
         good = columns["success"][rows].astype(float)
@@ -44,7 +44,7 @@ def success_regions(columns: Columns, groups: Groups, axes: list[str]) -> Any:
 def _cells(x: NDArray, dimensions: int) -> NDArray:
     """Edges of cells; between the values of a grid, else evenly spaced."""
     levels = np.unique(x)
-    count = int(np.clip((len(x) / FEWEST_IN_CELL) ** (1 / dimensions), 2, MOST_CELLS))
+    count = int(np.clip((len(x) / MIN_IN_CELL) ** (1 / dimensions), 2, MAX_CELLS))
     if len(levels) <= count:
         middle = (levels[1:] + levels[:-1]) / 2
         half = np.diff(levels)[[0, -1]] / 2 if len(levels) > 1 else np.array([0.5, 0.5])
@@ -77,7 +77,7 @@ def distributions(columns: Columns, groups: Groups, metrics: list[str]) -> Any:
     for axis in panels.flat[len(metrics) :]:
         axis.set_visible(False)
     for axis, name in zip(panels.flat, metrics, strict=False):
-        for group, rows in groups[:MOST_GROUPS]:
+        for group, rows in groups[:MAX_GROUPS]:
             values = np.sort(columns[name][rows])
             step = max(1, len(values) // 400)
             part = np.arange(1, len(values) + 1) / len(values)
@@ -99,7 +99,7 @@ def parallel(columns: Columns, axes: list[str], best: NDArray) -> Any:
 
     able = np.flatnonzero(np.all([np.isfinite(columns[name]) for name in axes], axis=0))
     able = able[columns["reason"][able] == ""]
-    lines = able[:: max(1, len(able) // MOST_LINES)]
+    lines = able[:: max(1, len(able) // MAX_LINES)]
     values = np.stack([columns[name] for name in axes], axis=1).astype(float)
     low, high = np.zeros(len(axes)), np.ones(len(axes))
     if len(able):
@@ -109,9 +109,9 @@ def parallel(columns: Columns, axes: list[str], best: NDArray) -> Any:
     places = np.arange(len(axes))
     for k in lines:
         axis.plot(places, heights[k], color="#9aa7b5", lw=0.5, alpha=0.5)
-    for rank, k in enumerate(best[:MOST_BEST]):
+    for rank, k in enumerate(best[:MAX_BEST]):
         text = f"case {columns['case'][k]}"
-        axis.plot(places, heights[k], color=plt.cm.viridis(0.85 * rank / MOST_BEST), lw=1.8, label=text)
+        axis.plot(places, heights[k], color=plt.cm.viridis(0.85 * rank / MAX_BEST), lw=1.8, label=text)
     for place, (least, most) in enumerate(zip(low, high, strict=True)):
         axis.axvline(place, color="black", lw=0.6)
         axis.text(place, 1.03, f"{most:.3g}", ha="center", fontsize=7)

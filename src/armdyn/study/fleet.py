@@ -22,7 +22,7 @@ from armdyn.study.table import StudyError, StudyTable
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_STD = 3.5
-FEWEST_ROBOTS = 5  # robots without which nothing is usual
+MIN_ROBOTS = 5  # robots without which nothing is usual
 ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
 
@@ -161,7 +161,7 @@ def fleet_table(columns: Columns) -> tuple[list[FleetStatistic], list[Outlier]]:
         median = float(np.median(values[known]))
         spread = float(median_abs_deviation(values[known], scale="normal"))
         usual.append(FleetStatistic(arm, parameter, median, spread, int(known.sum())))
-        if known.sum() < FEWEST_ROBOTS:
+        if known.sum() < MIN_ROBOTS:
             continue
         std = np.where(np.isnan(stds), 0.0, stds)
         far = known & (np.abs(values - median) > np.maximum(OUTLIER_STD * spread, 2 * std))

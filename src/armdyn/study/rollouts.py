@@ -51,7 +51,7 @@ REFERENCES = ("sway", "point-to-point", "file")
 # Friction torques are linear in these; velocities and temperatures stay as they are.
 DRY = ("coulomb", "asymmetry", "static")
 VISCOUS = ("viscous", "viscous_asymmetry")
-MOST_STEPS = 10_000_000  # of a run: hours at a kilohertz
+MAX_STEPS = 10_000_000  # of a run: hours at a kilohertz
 DESIGN_POINTS = 400  # of a reference, from which designs take their gains
 
 
@@ -272,9 +272,9 @@ def _timing(table: StudyTable) -> RunTiming:
     )
     table.done()
     steps = timing.rate * timing.duration * (timing.substeps or 1)
-    if steps > MOST_STEPS:
+    if steps > MAX_STEPS:
         raise StudyError(
-            f"{table.where}: expected at most {MOST_STEPS:,} steps per run (rate, duration and substeps), "
+            f"{table.where}: expected at most {MAX_STEPS:,} steps per run (rate, duration and substeps), "
             f"got {steps:.3g}"
         )
     return timing

@@ -20,7 +20,7 @@ from armdyn.study.table import StudyError
 
 PARTS_AHEAD = 2  # parts that wait at every worker: enough to keep it busy, few enough to stop at once
 # Workers that may die in a row without any part finished: by then it is the study that kills them.
-MOST_LOST_WORKERS = 3
+MAX_LOST_WORKERS = 3
 # Options of glibc's mallopt, and what they are set to in workers: the largest that are useful or allowed.
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT_BYTES, MMAP_BYTES = 2**28, 2**25
@@ -121,7 +121,7 @@ def _in_pool(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
                 yield number, columns
         except BrokenProcessPool:
             losses += 1
-            if losses > MOST_LOST_WORKERS:
+            if losses > MAX_LOST_WORKERS:
                 raise StudyError(
                     f"{study.name}: worker processes died {losses} times in a row, out of memory perhaps; "
                     "finished cases are kept; continue with resume=True and fewer workers"

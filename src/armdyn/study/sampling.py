@@ -14,9 +14,9 @@ from armdyn.study.table import StudyError, StudyTable
 
 METHODS = ("grid", "latin", "sobol")
 DISTRIBUTIONS = ("uniform", "log-uniform", "normal")
-MOST_CASES = 20_000_000
+MAX_CASES = 20_000_000
 # Normal distributions end here [standard deviations]: a study has no use for one case in a million beyond.
-LARGEST_DEVIATION_STD = 4.0
+MAX_DEVIATION_STD = 4.0
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Distribution:
         if self.kind == "normal":
             from scipy.special import ndtr, ndtri
 
-            end = ndtr(-LARGEST_DEVIATION_STD)
+            end = ndtr(-MAX_DEVIATION_STD)
             return self.low + self.high * ndtri(end + (1 - 2 * end) * u)
         return self.low + (self.high - self.low) * u
 
@@ -107,8 +107,8 @@ def read_samples(document: StudyTable, known: tuple[str, ...], seed: int) -> Par
     table.done()
     if method != "grid" and not laws:
         raise StudyError(f"{document.where}: parameters: expected at least one for the method '{method}'")
-    if count > MOST_CASES:
-        raise StudyError(f"{document.where}: samples: expected at most {MOST_CASES:,}, got {count:,}")
+    if count > MAX_CASES:
+        raise StudyError(f"{document.where}: samples: expected at most {MAX_CASES:,}, got {count:,}")
     return ParameterSamples(method, count, seed, laws)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 # Cases that a bin should hold, and the most bins: means must be surer than the differences between them.
-CASES_PER_BIN, MOST_BINS = 25, 24
+CASES_PER_BIN, MAX_BINS = 25, 24
 
 
 class Share(NamedTuple):
@@ -35,7 +35,7 @@ def shares(factors: dict[str, NDArray], metric: NDArray) -> list[Share]:
 def bins(x: NDArray) -> NDArray:
     """The bin of every value, numbered from 0: one a word or distinct value if these are few, else quantiles."""
     levels, index = np.unique(x, return_inverse=True)
-    count = int(np.clip(len(x) // CASES_PER_BIN, 2, MOST_BINS))
+    count = int(np.clip(len(x) // CASES_PER_BIN, 2, MAX_BINS))
     if len(levels) <= count or x.dtype.kind not in "fiu":
         return index
     order = np.empty(len(x), int)

@@ -32,8 +32,8 @@ Columns = dict[str, NDArray]
 # Kind of a study -> module with `read(document, head) -> Study`.
 KINDS = {name: f"armdyn.study.{name}" for name in ("rollouts", "design", "fleet")}
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-LARGEST_FILE_BYTES = 2**30
-MOST_PARTS = 200  # of a study: what a kill costs is then less than a hundredth of the whole for two workers
+MAX_FILE_BYTES = 2**30
+MAX_PARTS = 200  # of a study: what a kill costs is then less than a hundredth of the whole for two workers
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Head:
 
     def file_digest(self, name: str) -> str:
         """Return the digest of a file named in the file."""
-        return hashlib.sha256(read_bytes(self.folder / name, LARGEST_FILE_BYTES)).hexdigest()
+        return hashlib.sha256(read_bytes(self.folder / name, MAX_FILE_BYTES)).hexdigest()
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ class Study(ABC):
     @cached_property
     def parts(self) -> list[range]:
         """Cases in the pieces in which they are computed and stored; these do not depend on who computes them."""
-        size = self.head.part or -(-self.count // MOST_PARTS)
+        size = self.head.part or -(-self.count // MAX_PARTS)
         size = -(-size // self.lanes) * self.lanes
         return [range(first, min(first + size, self.count)) for first in range(0, self.count, size)]
 

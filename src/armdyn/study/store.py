@@ -24,7 +24,7 @@ import numpy as np
 
 from armdyn import __version__
 from armdyn.errors import ReadError, import_extra
-from armdyn.files import LARGEST_TABLE_BYTES, parse_json, read_bytes, read_text, write_whole
+from armdyn.files import MAX_TABLE_BYTES, parse_json, read_bytes, read_text, write_whole
 from armdyn.study.spec import Columns, Study
 from armdyn.study.table import StudyError
 
@@ -104,7 +104,7 @@ class Store:
 
     def _is_whole(self, number: int, checksum: Any) -> bool:
         try:
-            return hashlib.sha256(read_bytes(self._path(number), LARGEST_TABLE_BYTES)).hexdigest() == checksum
+            return hashlib.sha256(read_bytes(self._path(number), MAX_TABLE_BYTES)).hexdigest() == checksum
         except ReadError:
             return False
 

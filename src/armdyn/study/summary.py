@@ -15,11 +15,11 @@ from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
-LEAST_CASES_BEYOND = 5  # cases beyond a quantile, of every group: with fewer it is not known, and not stated
+MIN_CASES_BEYOND = 5  # cases beyond a quantile, of every group: with fewer it is not known, and not stated
 WORST_CASES_KEPT = 5  # worst cases of every metric in the data; tables show the worst
 FACTORS_LISTED = 3  # factors of every metric in tables
 WORST = "Worst cases"
-LEAST_SHARE = 0.01  # shares below this are not worth a line
+MIN_SHARE = 0.01  # shares below this are not worth a line
 
 
 class Section(NamedTuple):
@@ -116,7 +116,7 @@ def format_metric(name: str, value: float) -> str:
 
 def stated_quantiles(cases: int) -> tuple[float, ...]:
     """Those that so many cases tell; the median and the worst are what they are."""
-    return tuple(p for p in QUANTILES if p in (0.5, 1.0) or cases * min(p, 1 - p) >= LEAST_CASES_BEYOND)
+    return tuple(p for p in QUANTILES if p in (0.5, 1.0) or cases * min(p, 1 - p) >= MIN_CASES_BEYOND)
 
 
 def _percent(p: float) -> str:
@@ -159,7 +159,7 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
     for name, effects in ranked.items():
         for item in effects[:FACTORS_LISTED]:
             trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
-            if item.share > LEAST_SHARE:
+            if item.share > MIN_SHARE:
                 rows.append((words(name), words(item.factor), f"{item.share:.0%}", trend))
     return Section("What matters (share of the variance of ranks)", ("metric", "factor", "share", "trend"), rows)
 

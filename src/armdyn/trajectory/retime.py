@@ -18,7 +18,7 @@ GRID_STEPS = 20_000  # steps at which limits are looked at
 LIMIT_MARGIN = 1e-6
 FINER_STEPS = 100  # steps for one, where the acceleration seems to jump
 STILL_SPEED_RATIO = 1e-9  # of a speed: dry friction is all that is left
-MOST_DOUBLINGS = 60  # of the time, until torques keep to their limits
+MAX_DOUBLINGS = 60  # of the time, until torques keep to their limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     step = np.log(2.0) if excess(fast) > 0 else -np.log(2.0)
     if step < 0 < least:
         return least
-    for _ in range(MOST_DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         if (excess(fast + step) > 0) != (step > 0):
             return float(np.exp(brentq(excess, fast, fast + step, xtol=LIMIT_MARGIN / 10)))
         fast += step

@@ -29,7 +29,7 @@ PATH_SAMPLES, SAME_PLACE_RATIO = 400, 1e-9
 # grid, limits are looked at on both sides: friction has its full size there.
 FRICTION_WIDTH, BESIDE_REVERSAL_STEPS = 1e-6, 1e-3
 # Rounds of linearisation, change of x (part of its largest) at which they agree, and the step of differences.
-MOST_ROUNDS, CONVERGED_CHANGE, DIFFERENCE_STEP = 30, 1e-4, 1e-6
+MAX_ROUNDS, CONVERGED_CHANGE, DIFFERENCE_STEP = 30, 1e-4, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,7 @@ def time_optimal(
     s = _grid(line, points)
     rows = _Rows(arm, s, line(s), limits)
     x, u = rows.first_guess()
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         limited = rows.linear(x, u)
         later = _fastest(s, limited, rows.fastest)
         change = np.abs(later - x).max() / later.max()

@@ -17,7 +17,7 @@ PARTS = {
     "conditioning": ParameterConditioning,
     "models": ModelPair,
 }
-MOST_FIELDS = 12
+MAX_FIELDS = 12
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_fields_of_parts_are_properties(fit, part):
 
 def test_parts_are_small():
     for kind in (armdyn.Fit, *PARTS.values()):
-        assert len(dataclasses.fields(kind)) <= MOST_FIELDS
+        assert len(dataclasses.fields(kind)) <= MAX_FIELDS
 
 
 def test_fields_are_replaced_wherever_they_are(fit):

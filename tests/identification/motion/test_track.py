@@ -13,7 +13,7 @@ def test_windows_are_spread_over_long_logs(puma, make_log, monkeypatch):
     log = make_log(puma, duration=60.0)
     assert windows([log]) == [(0, log, slice(0, len(log)))]
     monkeypatch.setattr(track, "PIECE_SAMPLES", len(log) // 5)
-    monkeypatch.setattr(track, "MOST_SAMPLES", int(31 / track.GRID_SECONDS))
+    monkeypatch.setattr(track, "MAX_SAMPLES", int(31 / track.GRID_SECONDS))
     kept = windows([log])
     starts = np.array([part.start for _, _, part in kept]) / len(log)
     np.testing.assert_allclose(starts, np.arange(5) / 5, atol=1e-3)
@@ -27,7 +27,7 @@ def test_what_is_left_out_is_said(puma, make_log, monkeypatch):
     whole = armdyn.identify(puma, log)
     assert not any("spread over" in note for note in whole.notes)
     monkeypatch.setattr(track, "PIECE_SAMPLES", len(log) // 4)
-    monkeypatch.setattr(track, "MOST_SAMPLES", int(31 / track.GRID_SECONDS))
+    monkeypatch.setattr(track, "MAX_SAMPLES", int(31 / track.GRID_SECONDS))
     fit = armdyn.identify(puma, log)
     (said,) = [note for note in fit.notes if "spread over" in note]
     assert "fitted to 30 s spread over the 60 s of motion" in said

@@ -49,7 +49,7 @@ def write(path, pieces):
 
 @pytest.mark.parametrize("name", [*HUGE, *ENDLESS])
 def test_models_far_larger_than_their_text(tmp_path, name, monkeypatch):
-    monkeypatch.setattr(bounds, "MOST_SECONDS", 1)
+    monkeypatch.setattr(bounds, "MAX_SECONDS", 1)
     path = write(tmp_path / "a.xml", {**HUGE, **ENDLESS}[name])
     with pytest.raises(ReadError, match=r"^a\.xml: MuJoCo needs more than 1 s or 2 GB .*; lower the counts") as error:
         armdyn.load(path)

@@ -6,7 +6,7 @@ import pytest
 
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.urdf.read import read_urdf
-from armdyn.model.urdf.tree import MOST_JOINTS
+from armdyn.model.urdf.tree import MAX_JOINTS
 
 JOINT = '<joint name="{}" type="{}"><parent link="{}"/><child link="{}"/><limit lower="-1" upper="1"/></joint>'
 
@@ -118,7 +118,7 @@ def test_base_and_tip_choose_the_chain(urdfs):
 
 
 def test_long_chains_are_read_without_recursion_up_to_a_bound(tmp_path):
-    count = MOST_JOINTS
+    count = MAX_JOINTS
     links = "".join(f'<link name="l{i}"/>' for i in range(count + 2))
     joints = "".join(JOINT.format(f"j{i}", "revolute", f"l{i}", f"l{i + 1}") for i in range(count + 1))
     path = tmp_path / "long.urdf"

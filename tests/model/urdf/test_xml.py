@@ -9,7 +9,7 @@ import pytest
 
 from armdyn.errors import ModelError, ReadError
 from armdyn.model.urdf.read import read_urdf
-from armdyn.model.urdf.xml import MOST_ELEMENTS, origin, parse_robot
+from armdyn.model.urdf.xml import MAX_ELEMENTS, origin, parse_robot
 from armdyn.spatial.rotation import from_rpy
 
 LAUGHS = """<?xml version="1.0"?>
@@ -31,7 +31,7 @@ EXTERNAL = """<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot
         ("\x00\x01", "not well-formed"),
         ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:include filename="a"/></robot>', "name it .xacro"),
         ("<robot>" + "<a>" * 100 + "</a>" * 100 + "</robot>", "levels"),
-        ("<robot>" + "<a/>" * (MOST_ELEMENTS + 1) + "</robot>", "elements"),
+        ("<robot>" + "<a/>" * (MAX_ELEMENTS + 1) + "</robot>", "elements"),
         ('<?xml version="1.0" encoding="utf-7"?><robot/>', "encoding|not readable|not well-formed"),
     ],
 )

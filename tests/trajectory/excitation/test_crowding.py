@@ -45,7 +45,7 @@ def test_what_is_not_in_the_kernel_counts_too(monkeypatch):
     q = np.random.default_rng(1).uniform(-1.5, 1.5, (50, 6))
     states = (q, q, q)
     value, pull = Clearance(bodies, (WALL, LAMP)).penalty(states, 0.3)
-    monkeypatch.setattr(clearance, "MOST_PAIRS", 0)
+    monkeypatch.setattr(clearance, "MAX_PAIRS", 0)
     other, other_pull = Clearance(bodies, (WALL, LAMP)).penalty(states, 0.3)
     assert value == pytest.approx(other, rel=1e-12)
     np.testing.assert_allclose(pull.dq, other_pull.dq, rtol=1e-9, atol=1e-12)

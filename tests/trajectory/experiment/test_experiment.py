@@ -32,7 +32,7 @@ def arm():
 @pytest.fixture(scope="module")
 def experiment(arm):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "MOST_HOPS", 0)
+        patch.setattr(search, "MAX_HOPS", 0)
         design = armdyn.excite(arm, 6.0, max_acceleration=8.0, home=HOME, steps=100, workers=1)
     return plan_experiment(design, HOME, count=2, rehearsal=0.2)
 

@@ -16,7 +16,7 @@ from armdyn.trace.symbols import Symbol, ca, diagonal
 
 BODY = inertial.SIZE
 # Typical extent of loads [m] and least eigenvalue of their pseudo-inertia in that unit of length [kg].
-LOAD_SIZE_M, LEAST_EIGENVALUE_KG = 0.1, 1e-4
+LOAD_SIZE_M, MIN_EIGENVALUE_KG = 0.1, 1e-4
 # Sweeps of Jacobi's method: it converges quadratically, 4x4 matrices are diagonal to round-off after five.
 JACOBI_SWEEPS = 5
 
@@ -79,7 +79,7 @@ def scaling(size: Symbol | float) -> Symbol:
 def possible_body(phi: Symbol) -> Symbol:
     """The physically consistent body nearest to ten numbers phi; phi itself, up to round-off, if it is one."""
     scale = scaling(LOAD_SIZE_M)
-    return parameters(within(scale * assemble(phi), LEAST_EIGENVALUE_KG, np.inf) / scale)
+    return parameters(within(scale * assemble(phi), MIN_EIGENVALUE_KG, np.inf) / scale)
 
 
 def within(P: Symbol, least: Symbol | float, largest: Symbol | float) -> Symbol:

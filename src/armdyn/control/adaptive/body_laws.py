@@ -36,7 +36,7 @@ class BodyLaw(Adaptive):
     k: ArrayLike
     body: ArrayLike | None = field(default=None, kw_only=True)
     size: ArrayLike = field(default=bodies.LOAD_SIZE_M, kw_only=True)
-    least: ArrayLike = field(default=bodies.LEAST_EIGENVALUE_KG, kw_only=True)
+    least: ArrayLike = field(default=bodies.MIN_EIGENVALUE_KG, kw_only=True)
 
     def __post_init__(self) -> None:
         if isinstance(self.unknowns, AdaptiveParameters) and not bodies.is_body(self.unknowns):

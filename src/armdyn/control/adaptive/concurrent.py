@@ -23,7 +23,7 @@ RECORDS = 10
 # Rates of learning [1/s] far below this count as none when records are judged.
 SLOWEST_LEARNING_RATE = 1e-3
 # A record is exchanged if that makes log det larger by this, so that round-off exchanges nothing.
-LEAST_GAIN = 1e-6
+MIN_GAIN = 1e-6
 WORST_PIVOT = 1e300
 
 
@@ -47,7 +47,7 @@ def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, 
     information = where_other(ca.triu2symm(ca.triu(memory["information"])), gram)
     changed = information + gram - _squares(old_W, R)
     judged = _merit(changed, params["gain"])
-    better = judged > merit + LEAST_GAIN
+    better = judged > merit + MIN_GAIN
     return {
         "records": ca.vertcat(records[n:, :], ca.if_else(better, W, old_W)),
         "torques": ca.vertcat(torques[n:], ca.if_else(better, r, old_r)),

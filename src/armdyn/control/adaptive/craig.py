@@ -21,7 +21,7 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
 # Pivots of the estimated mass matrix below this [kg or kg m²] count as singular.
-SMALLEST_PIVOT = 1e-9
+MIN_PIVOT = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Craig(Adaptive):
         theta = self.unknowns.estimate(params["theta"], phi)
         factors = factorize(augmented_mass_matrix(self.arm, q, theta=theta, drive=params["drive"]))
         inverse = ca.vertcat(*factors.inverse_d)
-        return factors, ca.logic_all(ca.logic_and(inverse > 0, inverse < 1 / SMALLEST_PIVOT))
+        return factors, ca.logic_all(ca.logic_and(inverse > 0, inverse < 1 / MIN_PIVOT))
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and its rate along a run.

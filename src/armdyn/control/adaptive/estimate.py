@@ -18,7 +18,7 @@ from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
 # Part of a leak's time constant below which a period's effect is a straight line to 1e-12.
-SMALLEST_PART = 1e-6
+MIN_PART = 1e-6
 # Data of every adaptation: see `Adaptive`.
 ADAPTATION_SHAPES: dict[str, Any] = {
     "start": "u",
@@ -42,7 +42,7 @@ def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Sym
     change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
     part = rules["leak"] * dt
     # (1 - exp(-x)) / x, by its series where the difference would round off
-    fraction = ca.if_else(part > SMALLEST_PART, (1 - ca.exp(-part)) / ca.fmax(part, SMALLEST_PART), 1 - part / 2)
+    fraction = ca.if_else(part > MIN_PART, (1 - ca.exp(-part)) / ca.fmax(part, MIN_PART), 1 - part / 2)
     return ca.fmax(ca.fmin(phi + dt * fraction * change, rules["upper"]), rules["lower"])
 
 

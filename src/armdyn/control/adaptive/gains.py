@@ -17,7 +17,7 @@ from armdyn.trace.formula import Array, Vector, traced
 
 # Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
 # says nothing about them.
-LEAST_VISIBLE_RATIO = 1e-12
+MIN_VISIBLE_RATIO = 1e-12
 
 
 class UnknownColumns(NamedTuple):
@@ -69,7 +69,7 @@ def adaptation_gains(
         raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {quote(k)}")
     Y = unknown_columns(unknowns, q, qd, qdd).Y
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
-    visible = shown_rate > LEAST_VISIBLE_RATIO * shown_rate.max(initial=0.0)
+    visible = shown_rate > MIN_VISIBLE_RATIO * shown_rate.max(initial=0.0)
     return np.where(visible, 1 / (time * np.where(visible, shown_rate, 1.0)), 0.0)
 
 

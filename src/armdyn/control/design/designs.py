@@ -43,7 +43,7 @@ from armdyn.trajectory.protocol import JointMotion
 # Time in which adaptive laws learn what shows in the motion [s].
 LEARNING_TIME_S = 0.5
 # Part of the tip's largest mobility below which a direction is left to the posture.
-LEAST_MOBILITY_RATIO = 0.2
+MIN_MOBILITY_RATIO = 0.2
 # Part of the largest torques that sliding modes expect unexplained; error that super-twisting undoes [rad or m].
 UNEXPLAINED_TORQUE_RATIO, TWISTING_ERROR = 0.2, 0.1
 # Instants at which a trajectory is looked at.
@@ -172,7 +172,7 @@ def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, La
     M = augmented_mass_matrix(arm, motion.q)
     mobility = np.diagonal((J @ np.linalg.solve(M, J.swapaxes(-1, -2))).mean(0))
     # Where the tip barely moves, the posture rules, so that an arm keeps its elbow's side on its way through.
-    least = LEAST_MOBILITY_RATIO * mobility[:3].max()
+    least = MIN_MOBILITY_RATIO * mobility[:3].max()
     task: dict[str, Any] = {"task": "position", "posture": w, "singular": least}
     inertia = 1 / np.maximum(mobility, least)  # springs for what the tip shows along each axis
     return {

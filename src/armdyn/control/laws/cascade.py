@@ -20,7 +20,7 @@ FEEDFORWARD = ("none", "velocity", "model")
 # Velocity loop over position loop, and corner of its integral over its bandwidth: the three poles are then well damped.
 VELOCITY_LOOP_RATIO, INTEGRAL_CORNER_RATIO = 4.0, 0.25
 # Largest lag of torques, in units of the velocity loop's time, that the cascade is tuned for.
-LARGEST_LAG_RATIO = 0.5
+MAX_LAG_RATIO = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +85,8 @@ class Cascade(ModelLaw):
         """
         w = 2 * np.pi * one_number(bandwidth, "Cascade", "a bandwidth > 0 in Hz")
         lag = one_number(lag, "Cascade: lag", "a time >= 0 in seconds", zero=True)
-        if lag * VELOCITY_LOOP_RATIO * w > LARGEST_LAG_RATIO:
-            most = LARGEST_LAG_RATIO / (VELOCITY_LOOP_RATIO * 2 * np.pi * lag)
+        if lag * VELOCITY_LOOP_RATIO * w > MAX_LAG_RATIO:
+            most = MAX_LAG_RATIO / (VELOCITY_LOOP_RATIO * 2 * np.pi * lag)
             raise ShapeError(
                 f"Cascade: a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz; take at most {most:.3g} Hz"
             )

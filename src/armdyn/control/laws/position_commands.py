@@ -16,7 +16,7 @@ from armdyn.trace.formula import Array, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
 Age = Annotated[Any, "1"]
-MOST_WAITING, WAITING = 32, 4  # commands that may be on their way at a time; a multiple of the latter is provided for
+MAX_WAITING, WAITING = 32, 4  # commands that may be on their way at a time; a multiple of the latter is provided for
 
 
 @traced(returns={"command": "n"})
@@ -84,10 +84,10 @@ class PositionCommands(Law):
             raise ShapeError(f"PositionCommands: most_delay: expected at least {largest:g} s, got {quote(most)}")
         for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
             object.__setattr__(self, name, value)
-        if self.waiting > MOST_WAITING:
+        if self.waiting > MAX_WAITING:
             raise ShapeError(
                 f"PositionCommands: {self.waiting} commands are sent within the delay of {most:g} s, expected at most "
-                f"{MOST_WAITING}; leave some out"
+                f"{MAX_WAITING}; leave some out"
             )
 
     @property

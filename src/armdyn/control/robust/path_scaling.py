@@ -21,7 +21,7 @@ from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import Trajectory
 
 # Parts of the inertia M q' below which a joint does not decide the pace.
-LEAST_INERTIA_RATIO = 1e-9
+MIN_INERTIA_RATIO = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class PathScaling(ModelLaw):
         M = augmented_mass_matrix(arm, q, theta=params["theta"], drive=params["drive"])
         a = ca.mtimes(M, slope)
         u = params["catch_up"] * (1 - pace)
-        size = ca.fmax(ca.fabs(a), LEAST_INERTIA_RATIO)
+        size = ca.fmax(ca.fabs(a), MIN_INERTIA_RATIO)
         middle, reach = -rest * a / size**2, limit / size  # |rest + a u| <= limit
         lowest, highest = ca.mmax(middle - reach), ca.mmin(middle + reach)
         u = ca.fmax(ca.fmin(u, highest), lowest)

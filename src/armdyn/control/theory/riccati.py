@@ -14,11 +14,11 @@ from armdyn.control.settings import as_numbers
 from armdyn.errors import ArmdynError, ShapeError
 
 # Doublings and Newton steps converge quadratically; systems that need more have no stabilising solution.
-MOST_STEPS = 60
+MAX_STEPS = 60
 # Relative change of the solution at which an iteration has converged.
 CONVERGED_CHANGE = 1e-13
 # Entries that only systems without a stabilising solution reach; products of three do not overflow yet.
-LARGEST_ENTRY = 1e100
+MAX_ENTRY = 1e100
 
 
 class Regulator(NamedTuple):
@@ -58,7 +58,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
     A, B, Q, R = _check(A, B, Q, R, "discrete_lqr")
     one = np.eye(A.shape[-1])
     E, G, P = A, B @ np.linalg.solve(R, _t(B)), np.broadcast_to(Q, A.shape)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         # One pass of each makes k steps of the horizon 2 k.
         inverse = np.linalg.inv(one + G @ P)
         grown = P + _t(E) @ P @ inverse @ E
@@ -67,9 +67,9 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
         change = np.abs(grown - P).max(initial=0.0) / max(largest, 1e-300)
         P = (grown + _t(grown)) / 2
         # What cannot be stabilised grows beyond bounds: stop before numbers overflow.
-        if change < CONVERGED_CHANGE or not max(largest, np.abs(E).max(initial=0.0)) < LARGEST_ENTRY:
+        if change < CONVERGED_CHANGE or not max(largest, np.abs(E).max(initial=0.0)) < MAX_ENTRY:
             break
-    good = bool((np.abs(P) < LARGEST_ENTRY).all())
+    good = bool((np.abs(P) < MAX_ENTRY).all())
     K = np.linalg.solve(R + _t(B) @ P @ B, _t(B) @ P @ A) if good else P
     if not good or np.abs(np.linalg.eigvals(A - B @ K)).max(initial=0.0) >= 1:
         raise ArmdynError("discrete_lqr: a system of the batch cannot be stabilised with these weights")
@@ -103,7 +103,7 @@ def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Re
     Z = np.concatenate(
         [np.concatenate([A, -B @ W], -1), np.concatenate([-np.broadcast_to(Q, A.shape), -_t(A)], -1)], -2
     )
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         # Newton's iteration for the sign; the determinant's scale makes its start fast.
         _, logdet = np.linalg.slogdet(Z)
         scale = np.exp(-logdet / (2 * k))[..., None, None]

@@ -26,7 +26,7 @@ from armdyn.spatial.transform import inverse, transform
 # Bandwidths above this part of the lowest bending frequency, joints clamped, excite it: a usual rule, see Book (1993).
 BANDWIDTH_RATIO = 1 / 3
 # Links shorter than this [m] do not bend.
-SHORTEST_M = 1e-6
+MIN_M = 1e-6
 GRAVITY = 9.81  # [m/s²], under which sag is stated
 
 
@@ -78,7 +78,7 @@ def link_bending(arm: Arm, q: ArrayLike, stiffness: ArrayLike) -> Bending:
     for i in reversed(range(arm.n)):
         span = places[i + 1] - places[i]
         length = float(np.linalg.norm(span))
-        if length > SHORTEST_M and np.isfinite(EI[i]):
+        if length > MIN_M and np.isfinite(EI[i]):
             at_end = beyond.moved(inverse(transform(rotation_from_z(span / length), places[i + 1])))
             beam = Beam(length, arm.links[i].inertia.mass, float(EI[i]))
             frequencies[i] = beam.frequency(at_end)

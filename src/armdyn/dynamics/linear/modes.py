@@ -11,7 +11,7 @@ from armdyn.arrays import common_batch
 from armdyn.dynamics.linear.checks import check_matrices, check_square
 
 # Eigenvectors nearer to dependence than this have no derivative worth the name.
-LEAST_INDEPENDENCE = 1e-10
+MIN_INDEPENDENCE = 1e-10
 
 
 class Modes(NamedTuple):
@@ -77,7 +77,7 @@ def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
     order = np.lexsort((-values.imag, -values.real), axis=-1)
     values = np.take_along_axis(values, order, -1)
     vectors = np.take_along_axis(vectors, order[..., None, :], -1)
-    defective = np.linalg.svd(vectors, compute_uv=False)[..., -1] < LEAST_INDEPENDENCE
+    defective = np.linalg.svd(vectors, compute_uv=False)[..., -1] < MIN_INDEPENDENCE
     vectors = np.where(defective[..., None, None], np.eye(m), vectors)
     # First-order perturbation: the diagonal of V^-1 dA V.
     shift = np.einsum("...ii->...i", np.linalg.solve(vectors, dA @ vectors))

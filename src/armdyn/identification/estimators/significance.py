@@ -18,7 +18,7 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.perturbation import lawson_hanson
 from armdyn.names import HintedAttributes
 
-LEAST_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
+MIN_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
 
 
 def sensitivities(data: Data) -> NDArray:
@@ -100,7 +100,7 @@ class Significance(HintedAttributes):
             return _Weighted(weights, rows, torques, length, share)
         share = _sensitivities(rows, torques)
         # A column that is orthogonal to the torque would be divided by nothing.
-        return _Weighted(weights, rows, torques, np.maximum(share, LEAST_SENSITIVITY_SHARE * length), share)
+        return _Weighted(weights, rows, torques, np.maximum(share, MIN_SENSITIVITY_SHARE * length), share)
 
     def _significant(self, weighted: _Weighted) -> NDArray:
         rows, size, share = weighted.rows, weighted.size, weighted.share

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
-from armdyn.identification.fit.equations import FEWEST_BLOCKS, Equations
+from armdyn.identification.fit.equations import MIN_BLOCKS, Equations
 from armdyn.identification.fit.evidence import (
     Evidence,
     GaussianPrior,
@@ -128,7 +128,7 @@ class Choice:
     @property
     def can_choose(self) -> bool:
         """Whether there are enough blocks to choose by."""
-        return len(self.equations.samples) >= FEWEST_BLOCKS
+        return len(self.equations.samples) >= MIN_BLOCKS
 
     @property
     def structure(self) -> tuple[tuple[str, ...], ...]:

@@ -19,9 +19,9 @@ from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inertias
 
 BARRIER_WEIGHT = 1e-2  # of the logarithms that keep to the bounds, in units of half a squared sigma
-LEAST_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
+MIN_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
 CERTIFIED_DECREMENT = 1e-9  # of Newton's method (squared, halved), at which the minimum is certified; same units
-MOST_STEPS = 100  # of Newton's method per stage, far more than self-concordant functions need
+MAX_STEPS = 100  # of Newton's method per stage, far more than self-concordant functions need
 GENTLE_SHARE = 1e-2  # of what is to be gained: strength from which Newton takes few steps; of that, where a stage ends
 LAST_STAGES = 3  # that are left for a problem similar to one that was solved
 BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
@@ -101,7 +101,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
 def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
     value, decrement, iterations = problem.value(x), np.inf, 0
-    while iterations < MOST_STEPS:
+    while iterations < MAX_STEPS:
         iterations += 1
         gradient, H = problem.derivatives(x)
         scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
@@ -133,7 +133,7 @@ def _solve(H: NDArray, gradient: NDArray) -> NDArray:
         _, step, failed = dposv(H + flat * np.eye(len(H)) if flat else H, gradient, lower=1)
         if not failed and gradient @ step >= 0:
             return np.asarray(step)
-        flat = max(10 * flat, LEAST_RIDGE)
+        flat = max(10 * flat, MIN_RIDGE)
     return gradient
 
 

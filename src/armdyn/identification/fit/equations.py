@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import TERMS
 
-MOST_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
+MAX_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
 BLOCK_SECONDS = 1.5  # shorter blocks are not strange to those beside them
-FEWEST_BLOCKS = 3  # without which nothing is chosen by held-out error
-MOST_BLOCKS = 50  # of many logs, each of which has at least one
+MIN_BLOCKS = 3  # without which nothing is chosen by held-out error
+MAX_BLOCKS = 50  # of many logs, each of which has at least one
 REPEATED_DIFFERENCE = 0.01  # squared, over twice the variance: positions a period apart differ by less
 PERIOD_SECONDS = 0.05  # resolution of periods
 RESTING_DEVIATION = 1e-6  # rad or m: standard deviation of a joint that stands still
@@ -169,9 +169,9 @@ def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     """The block of every row, and the number of the log that each block is from: none has rows of two logs."""
     sizes = np.bincount(rows.logs, weights=rows.sizes).astype(int)
     total = len(rows)
-    if len(sizes) > MOST_BLOCKS:
-        return np.arange(total) * MOST_BLOCKS // total, np.zeros(MOST_BLOCKS, int)
-    counts = np.clip((sizes * rows.spacing / BLOCK_SECONDS).astype(int), 1, np.minimum(MOST_BLOCKS_PER_LOG, sizes))
+    if len(sizes) > MAX_BLOCKS:
+        return np.arange(total) * MAX_BLOCKS // total, np.zeros(MAX_BLOCKS, int)
+    counts = np.clip((sizes * rows.spacing / BLOCK_SECONDS).astype(int), 1, np.minimum(MAX_BLOCKS_PER_LOG, sizes))
     firsts = np.cumsum(counts) - counts
     parts = [first + np.arange(n) * k // n for first, n, k in zip(firsts, sizes, counts, strict=True)]
     return np.concatenate(parts), np.repeat(np.arange(len(sizes)), counts)
@@ -181,7 +181,7 @@ def _phase_blocks(rows: Rows) -> tuple[NDArray, NDArray] | None:
     """The same with neighbours in phase in the logs that repeat their motion; None where no log does."""
     block, logs = _blocks(rows)
     log_of_row, times = logs[block], rows.times()
-    periods = [_period(rows, number) if len(set(rows.logs)) <= MOST_BLOCKS else None for number in np.unique(logs)]
+    periods = [_period(rows, number) if len(set(rows.logs)) <= MAX_BLOCKS else None for number in np.unique(logs)]
     for number, period in enumerate(periods):
         if period is not None:
             some = log_of_row == number

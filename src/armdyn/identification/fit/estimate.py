@@ -22,7 +22,7 @@ from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
     LOAD,
-    MOST_LOAD,
+    MAX_LOAD,
     ROTOR,
     STILL_SPEED,
     TERMS,
@@ -232,9 +232,9 @@ def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[N
     start, rows, limits = start.copy(), [], []
     joints, kinds = np.divmod(terms, len(TERMS))
     for i in np.flatnonzero(kinds == LOAD) + lumped:
-        start[i] = np.clip(start[i], 0.01 * MOST_LOAD, 0.5 * MOST_LOAD)
+        start[i] = np.clip(start[i], 0.01 * MAX_LOAD, 0.5 * MAX_LOAD)
         rows.append(-np.eye(len(start))[i])
-        limits.append(-MOST_LOAD)
+        limits.append(-MAX_LOAD)
     for joint in np.unique(joints):
         of_joint = np.flatnonzero(joints == joint)
         speeds = np.array(BRAKING_SHARES) * max(float(reach.top[joint]), STILL_SPEED)

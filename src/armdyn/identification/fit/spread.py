@@ -19,7 +19,7 @@ from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.rows import Part, Rows
 
 # A block that determines a direction to more than this share alone tells nothing about the noise along it.
-MOST_LEVERAGE = 0.95
+MAX_LEVERAGE = 0.95
 CORRECTION_BLOCKS = 10
 UNKNOWN_EIGENVALUE = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
 
@@ -97,7 +97,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
     stacked, error = np.concatenate(U), np.concatenate(e)
     m, V = np.linalg.eigh(stacked.T @ stacked)
-    m = np.clip(m, 1e-12, MOST_LEVERAGE)
+    m = np.clip(m, 1e-12, MAX_LEVERAGE)
     gain = (1 / np.sqrt(1 - m) - 1) / m
     error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
     return error.reshape(len(equations.weights), len(cut))

@@ -59,7 +59,7 @@ LEVELS = tuple(k for k, term in enumerate(TERMS) if term.width or term.share)
 BRISTLES = tuple(k for k, term in enumerate(TERMS) if term.travel)
 ASYMMETRIES = tuple(k for k, term in enumerate(TERMS) if term.kind in ("asymmetry", "viscous_asymmetry"))
 # Gears lose up to a third of the torque. More means that friction is itself most of the measured torque.
-MOST_LOAD = 0.5
+MAX_LOAD = 0.5
 VISCOUS, COULOMB, OFFSET, LOAD, ROTOR, TEMPERATURE, SPRING = (
     [term.kind for term in TERMS].index(kind)
     for kind in ("viscous", "coulomb", "offset", "load", "rotor", "temperature", "spring")
@@ -213,7 +213,7 @@ def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
         viscous=viscous + slope,
         coulomb=dry + sum(torque for _, torque in bristles),
         offset=float(values[OFFSET]),
-        load=min(max(float(values[LOAD]), 0.0), MOST_LOAD),
+        load=min(max(float(values[LOAD]), 0.0), MAX_LOAD),
         asymmetry=float(values[ASYMMETRIES[0]]),
         viscous_asymmetry=float(values[ASYMMETRIES[1]]),
         temperature=float(values[TEMPERATURE]) / viscous if viscous > 0 else 0.0,

@@ -18,10 +18,10 @@ from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
-LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
+MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
 MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
-LARGEST_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
-LONGEST_PERIOD, SHORTEST_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
+MAX_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
+MAX_PERIOD, MIN_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
 ALIKE = 0.9  # correlation of measured velocities with rates of positions, from which on a factor means something
 PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
 COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
@@ -52,7 +52,7 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
-    if not knows_unit and (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
+    if not knows_unit and (largest > np.where(endless, MANY_TURNS, MAX_ANGLE))[turns].any():
         text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
     findings = []
@@ -78,11 +78,11 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     """Times in another unit than seconds."""
     j = int(np.argmax(figures.speed))
-    if log.dt > LONGEST_PERIOD:
+    if log.dt > MAX_PERIOD:
         text = f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?"
-    elif log.duration < SHORTEST_LOG:
+    elif log.duration < MIN_LOG:
         text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
-    elif figures.speed[j] > LARGEST_SPEED:
+    elif figures.speed[j] > MAX_SPEED:
         text = (
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
             "in another unit, or those of the motor?"

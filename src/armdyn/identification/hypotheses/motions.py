@@ -20,7 +20,7 @@ DELAYS = np.arange(-8, 11) * 0.02  # s
 TOLERATED_DELAY = 0.051  # s: the fit finds smaller ones
 TIME_SCALES = 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2])
 TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
-ZERO, TOLERATED_ZERO, LARGEST_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
+ZERO, TOLERATED_ZERO, MAX_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
 
 
 class Delay(Hypothesis):
@@ -88,11 +88,11 @@ class Zero(Hypothesis):
         """Positions of a joint that are too large by an angle."""
         zero = off * (np.arange(regression.n) == j)
         design = regression.moved(regression.motion._replace(q=regression.motion.q - zero))
-        low, high = sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * LARGEST_ZERO))
+        low, high = sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * MAX_ZERO))
         near = ValueRange(lambda x: self.off(regression, j, x), low, high)
         return LogVariant(
             design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < TOLERATED_ZERO,
-            values=near if abs(off) < LARGEST_ZERO else None,
+            values=near if abs(off) < MAX_ZERO else None,
         )  # fmt: skip
 
 

@@ -23,7 +23,7 @@ STUCK_TRAVEL = 0.3  # share of its travel that a joint moves while its torque do
 MOVING_TRAVEL = 0.005  # share of its travel that a joint goes in `COMPARED_SECONDS` if it moves
 STAY_RATIO = 4.0  # times that such a stay is longer than any other
 SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
-LEAST_SPIKES = 3  # spikes
+MIN_SPIKES = 3  # spikes
 AGAIN = "or measure again"
 
 
@@ -124,7 +124,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
     jump = np.abs(log.tau - _median_of_five(log.tau))
     hits = jump > SPIKE_SIZE * np.maximum(high - low, 1e-300)
     count = hits.any(axis=1).sum()
-    if count >= LEAST_SPIKES:
+    if count >= MIN_SPIKES:
         j = int(np.argmax(hits.sum(axis=0)))
         text = (
             f"{count} samples have torques that jump for one or two samples, most at {joint_name(arm, j)} (by up to "

@@ -13,7 +13,7 @@ from armdyn.identification.logs.column_names import understand
 from armdyn.identification.logs.columns import times_of
 from armdyn.identification.logs.guess_columns import numbered
 
-SHORTEST_OVERLAP = 0.5  # s that files must have in common
+MIN_OVERLAP = 0.5  # s that files must have in common
 Tables = list[tuple[Path, Mapping[str, NDArray]]]
 
 
@@ -37,7 +37,7 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
             raise ReadError(f"{other}: no column of times to join on with {path.name}; log times in every file")
         keep &= (t >= np.nanmin(times)) & (t <= np.nanmax(times))
     common = np.ptp(t[keep]) if keep.any() else 0.0
-    if common < SHORTEST_OVERLAP:
+    if common < MIN_OVERLAP:
         spans = ", ".join(f"{other.name} {np.nanmin(x):.6g} to {np.nanmax(x):.6g} s" for other, x, _ in several)  # type: ignore[arg-type]
         raise ReadError(f"{path}: files of one run have no time in common ({spans}); use the same clock for all")
     at = t[keep]

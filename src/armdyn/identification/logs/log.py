@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from armdyn.identification.logs.corrections import LogCorrection
 
-FEWEST_SAMPLES = 50  # fewer tell nothing
-FEWEST_POSES = 4
+MIN_SAMPLES = 50  # fewer tell nothing
+MIN_POSES = 4
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
 GAP_PERIODS, GAP_SECONDS = 8.0, 0.05
 GOING_SHARE = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
@@ -165,7 +165,7 @@ class Log(HintedAttributes, Record):
                 raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
         if not self.measured.any():
             raise ReadError(f"{self.name}: expected torques of at least one joint, got none")
-        fewest = FEWEST_POSES if self.still else FEWEST_SAMPLES
+        fewest = MIN_POSES if self.still else MIN_SAMPLES
         if len(self.t) < fewest:
             what = "poses" if self.still else "samples"
             raise ReadError(f"{self.name}: expected at least {fewest} {what}, got {len(self.t)}")
@@ -219,9 +219,9 @@ class Log(HintedAttributes, Record):
                 "gravity alone; use terms='gravity'"
             )
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
-        runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= FEWEST_SAMPLES]
+        runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= MIN_SAMPLES]
         cuts = [np.linspace(a, b, count + 1).astype(int).tolist() for a, b, count in runs]
-        return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= FEWEST_SAMPLES]
+        return [slice(a, b) for cut in cuts for a, b in pairwise(cut) if b - a >= MIN_SAMPLES]
 
     def fresh(self, part: slice) -> Fresh:
         """Return which samples of a run are new readings."""

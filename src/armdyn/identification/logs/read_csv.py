@@ -18,8 +18,8 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.column_names import UNITS, plain_unit, understand
 from armdyn.identification.logs.guess_columns import numbered
 
-LONGEST_HEAD = 200  # lines of comments before the names of the columns
-LONGEST_LINE = 10_000_000  # characters of one of them
+MAX_HEAD = 200  # lines of comments before the names of the columns
+MAX_LINE = 10_000_000  # characters of one of them
 
 
 class _Layout(NamedTuple):
@@ -64,12 +64,12 @@ def _layout(path: Path) -> _Layout:
     before: list[str] = []
     remarks = True  # all that stands before the rows
     with path.open(encoding=encoding, errors="replace") as stream:
-        for number in range(LONGEST_HEAD):
-            line = stream.readline(LONGEST_LINE + 1)
+        for number in range(MAX_HEAD):
+            line = stream.readline(MAX_LINE + 1)
             if not line:
                 break
-            if len(line) > LONGEST_LINE:
-                raise ReadError(f"{path}, line {number + 1}: more than {LONGEST_LINE:,} characters, not a table")
+            if len(line) > MAX_LINE:
+                raise ReadError(f"{path}, line {number + 1}: more than {MAX_LINE:,} characters, not a table")
             plain = line.strip().lstrip("#% ")
             if not plain:
                 continue

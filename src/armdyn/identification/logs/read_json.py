@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ReadError
 from armdyn.identification.logs.read_tables import Table, columns_of
 
-MOST_NESTED = 8  # levels of objects within records
+MAX_NESTED = 8  # levels of objects within records
 
 
 def read_json(path: Path, joints: tuple[str, ...]) -> Table:
@@ -55,8 +55,8 @@ def _parse(text: str, path: Path) -> Any:
 
 
 def _flat(record: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    if depth > MOST_NESTED:
-        raise ReadError(f"{path}: objects are nested more than {MOST_NESTED} deep, in '{inside:.80}'")
+    if depth > MAX_NESTED:
+        raise ReadError(f"{path}: objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'")
     for name, value in record.items():
         full = f"{inside}.{name}" if inside else name
         if isinstance(value, Mapping):

@@ -14,7 +14,7 @@ from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
 from armdyn.identification.logs.join_tables import join_tables
-from armdyn.identification.logs.log import FEWEST_POSES, FEWEST_SAMPLES, Log, LogFormat
+from armdyn.identification.logs.log import MIN_POSES, MIN_SAMPLES, Log, LogFormat
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_json import read_json
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
@@ -23,7 +23,7 @@ from armdyn.model.arm import Arm, require_arm
 JSON = (".json", ".jsonl", ".ndjson")
 READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet, **dict.fromkeys(JSON, read_json)}
 KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
-LARGEST_ANGLE = 4 * np.pi  # rad: no joint with limits turns further
+MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further
 MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 
 
@@ -111,7 +111,7 @@ def read_log(
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _tables(paths, arm, topic, wanted)
     assigned = assign(table, arm, where, columns, angle, rate)
-    fewest = FEWEST_POSES if assigned.still else FEWEST_SAMPLES
+    fewest = MIN_POSES if assigned.still else MIN_SAMPLES
     if len(assigned.t) < fewest:
         raise ReadError(f"{where}: expected at least {fewest} samples, got {len(assigned.t)}")
     measured = np.isfinite(assigned.tau).any(axis=0)
@@ -215,7 +215,7 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     largest = np.abs([q.min(axis=0), q.max(axis=0)]).max(axis=0, initial=0.0)
     endless = np.isinf(arm.position_limits).any(axis=0)
     endless &= not endless.all()  # limits that nobody wrote down
-    if (largest > np.where(endless, MANY_TURNS, LARGEST_ANGLE))[turns].any():
+    if (largest > np.where(endless, MANY_TURNS, MAX_ANGLE))[turns].any():
         raise ReadError(
             f"{where}: positions reach {largest[turns].max():.0f} rad: degrees, or turns of the motors? For degrees "
             "give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; or name columns with "

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import read_arrays, reject_bomb, reject_many
 from armdyn.identification.logs.column_names import UNITS, understand
-from armdyn.identification.logs.log import FEWEST_SAMPLES
+from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.logs.parquet_footer import count_values
 
 Table = dict[str, NDArray]
@@ -220,7 +220,7 @@ def _expand(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) 
     table: Table = {}
     for name, x in numbers.items():
         if x.ndim == 0 or N not in x.shape:
-            if x.ndim and max(x.shape) >= FEWEST_SAMPLES and understand(name, joints):
+            if x.ndim and max(x.shape) >= MIN_SAMPLES and understand(name, joints):
                 raise ReadError(f"{path}: {name} has shape {x.shape}, others have {N} samples")
             continue
         x = x.astype("datetime64[ns]").astype(np.int64) * 1e-9 if x.dtype.kind == "M" else np.asarray(x, float)

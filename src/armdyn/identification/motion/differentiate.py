@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError, ShapeError, quote
 
 FILTER_ORDER = 4
-MOST_JUDGED = 4_000  # samples by which cutoffs and methods are judged
+MAX_JUDGED = 4_000  # samples by which cutoffs and methods are judged
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
 AUTO = "auto"
@@ -116,7 +116,7 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
     near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
-    samples, chosen = _middle_samples(q, MOST_JUDGED), []
+    samples, chosen = _middle_samples(q, MAX_JUDGED), []
     for method in METHODS:
         start = CLEAR_SHARE if method == METHODS[0] else 0.0
         tried = [Smoother(method, cutoff, _score(samples, dt, method, cutoff) - start) for cutoff in near]
@@ -130,7 +130,7 @@ def best_cutoff(q: NDArray, dt: float, lowest: float = 0.0, method: str = METHOD
     highest = max(min(highest, 0.4 / dt), 1.01 * lowest)
     count = int(np.clip(1 + np.ceil(np.log(highest / lowest) / np.log(CUTOFF_RATIO)), 2, 16))
     candidates = [c for c in np.geomspace(lowest, highest, count) if c <= 0.45 / dt]
-    samples = _middle_samples(q, MOST_JUDGED)
+    samples = _middle_samples(q, MAX_JUDGED)
     if not candidates or not samples.q.size:
         return float(lowest)
     scores = [_score(samples, dt, method, float(cutoff)) for cutoff in candidates]

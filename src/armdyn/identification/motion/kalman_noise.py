@@ -25,9 +25,9 @@ from armdyn.identification.motion.kalman import (
 from armdyn.model.arm import Arm
 
 WHOLE_SHARE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
-FEWEST_GAPS = 10  # that must be whole multiples
+MIN_GAPS = 10  # that must be whole multiples
 DIGITS_RATIO = 4.0  # times what a step explains: noise above it has other sources, the step is that of written digits
-MOST_JUDGED = 20_000  # samples by which noise is judged
+MAX_JUDGED = 20_000  # samples by which noise is judged
 
 
 class NoiseLevels(NamedTuple):
@@ -40,7 +40,7 @@ class NoiseLevels(NamedTuple):
 
 def resolution(q: ArrayLike) -> NDArray:
     """Steps (n,) of the encoders behind positions (N, n); 0 where these lie on no grid."""
-    return np.array([_step(column[:MOST_JUDGED]) for column in np.asarray(q, float).T])
+    return np.array([_step(column[:MAX_JUDGED]) for column in np.asarray(q, float).T])
 
 
 def _step(column: NDArray) -> float:
@@ -63,7 +63,7 @@ def _fit_step(gaps: NDArray, step: float) -> float:
             return 0.0
         # Many gaps together are more precise than one.
         step = float(some.sum() / counts.sum()) if len(some) else step
-    return step if len(some) >= min(len(gaps), FEWEST_GAPS) else 0.0
+    return step if len(some) >= min(len(gaps), MIN_GAPS) else 0.0
 
 
 def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:
@@ -73,7 +73,7 @@ def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:
     their noise, show it in third differences, in which motion is negligible. The jerk is the one under which
     innovations are most likely.
     """
-    q = require_positions(q, dt, "noise_levels")[:MOST_JUDGED]
+    q = require_positions(q, dt, "noise_levels")[:MAX_JUDGED]
     steps = resolution(q)
     # (1, -3, 3, -1) has the sum of squares 20.
     white = np.sqrt(np.mean(np.diff(q, 3, axis=0) ** 2, axis=0) / 20)

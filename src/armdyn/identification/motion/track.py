@@ -20,7 +20,7 @@ GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign wi
 CUTOFF_HZ, BAND_HZ = Preprocessing.cutoff, Preprocessing.band
 TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned out to the grid
 PIECE_SAMPLES = 100_000  # of a log that are smoothed at once
-MOST_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
+MAX_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
 WINDOW_SECONDS = 5.0  # the shortest part of a piece that is fitted to where not all of it is
 DIRECTION_WIDTH = 0.005  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
 
@@ -94,7 +94,7 @@ def all_tracks(logs: Iterable[Log], filters: Filters) -> Iterator[Track]:
 def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
     """Pieces of logs, by the log's number: all, or where that is more than is fitted to the same share of each."""
     parts = [(number, log, part) for number, log in enumerate(logs) for part in log.parts(PIECE_SAMPLES)]
-    share = -(-sum(_seconds(log, part) for _, log, part in parts) // (MOST_SAMPLES * GRID_SECONDS))
+    share = -(-sum(_seconds(log, part) for _, log, part in parts) // (MAX_SAMPLES * GRID_SECONDS))
     if share <= 1:
         return parts
     some = [(number, log, slice(part.start, part.start + int((part.stop - part.start) / share)))

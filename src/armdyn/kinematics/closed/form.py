@@ -26,7 +26,7 @@ BRANCHES = 8  # the most that any family has
 
 # A branch of an arm with fewer than six joints whose tip is off by more than this [m, rad] places the
 # wrist, but not the tip; smaller errors come from descriptions that round.
-LARGEST_TIP_ERROR = 1e-4
+MAX_TIP_ERROR = 1e-4
 # A solution this far beyond a limit is on it.
 ON_LIMIT = 1e-9
 # Added to the squared distance from the reference: any solution within limits beats any other.
@@ -138,7 +138,7 @@ def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol)
 
 def _is_off(arm: Arm, q: Symbol, pose: Symbol, task: str) -> Symbol:
     sizes = error_sizes(*tip_frame(arm, q), pose, task)
-    return ca.logic_or(sizes[0] > LARGEST_TIP_ERROR, sizes[1] > LARGEST_TIP_ERROR)
+    return ca.logic_or(sizes[0] > MAX_TIP_ERROR, sizes[1] > MAX_TIP_ERROR)
 
 
 def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, AxisChain, chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places, branch_names
-from armdyn.kinematics.closed.subproblems import LEAST_SQUARE, move, place, rotate, to_distance
+from armdyn.kinematics.closed.subproblems import MIN_SQUARE, move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
@@ -131,7 +131,7 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
 def _up(u: Symbol, z: NDArray) -> Symbol:
     """The unit vector across `u` nearest to `z`; any fixed one where u and z are in line."""
     x = z - u * ca.dot(z, u)
-    in_line = ca.dot(x, x) < LEAST_SQUARE
+    in_line = ca.dot(x, x) < MIN_SQUARE
     return ca.if_else(in_line, perpendicular(z), _unit(ca.if_else(in_line, 1, x)))
 
 

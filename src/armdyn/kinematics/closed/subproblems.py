@@ -24,7 +24,7 @@ from armdyn.trace.symbols import Symbol, ca
 # taking it for zero moves the tip by the same part of its distance.
 EDGE_ROUND_OFF = 1e-13
 # The same where all terms vanish: a square of 1e-12 m or rad.
-LEAST_SQUARE = 1e-24
+MIN_SQUARE = 1e-24
 
 
 class RevoluteSolution(NamedTuple):
@@ -126,7 +126,7 @@ def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Pla
 def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> RevoluteSolution:
     """The turn about `z` that carries the vector `v` nearest to `target`."""
     x, y = _swing(z, v, target)
-    return _unit(x, y, x * x + y * y < LEAST_SQUARE * LEAST_SQUARE, reference)
+    return _unit(x, y, x * x + y * y < MIN_SQUARE * MIN_SQUARE, reference)
 
 
 def two_turns(
@@ -149,7 +149,7 @@ def two_turns(
 
 def root(x: Symbol, scale: Symbol) -> Symbol:
     """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down."""
-    return ca.sqrt(ca.if_else(x > -(EDGE_ROUND_OFF * scale + LEAST_SQUARE), ca.fmax(x, 0), x))
+    return ca.sqrt(ca.if_else(x > -(EDGE_ROUND_OFF * scale + MIN_SQUARE), ca.fmax(x, 0), x))
 
 
 def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
@@ -170,7 +170,7 @@ def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[RevoluteS
 
 def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[RevoluteSolution]:
     """The turns with a cos + b sin = c and b cos - a sin = half, then -half."""
-    free = ca.logic_and(a * a + b * b < LEAST_SQUARE, half >= 0)
+    free = ca.logic_and(a * a + b * b < MIN_SQUARE, half >= 0)
     return [_unit(a * c + b * h, b * c - a * h, free, reference) for h in (half, -half)]
 
 

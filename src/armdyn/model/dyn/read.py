@@ -32,7 +32,7 @@ PER_LINK = (
 )  # fmt: skip
 ORDER = ("M", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")  # as arms keep them
 GRAVITY = ("GX", "GY", "GZ")
-MOST_LINKS = 100
+MAX_LINKS = 100
 COUNT = re.compile(r"number[_\-' ]?link", re.IGNORECASE)
 
 
@@ -96,8 +96,8 @@ def _tables(words: Iterator[Word], name: str) -> tuple[dict[str, NDArray], NDArr
     if first.text != "NUMBER_LINK":
         raise ReadError(f"{name}: line {first.line}: expected number_link first, got {quote(first.text)}")
     count = _numbers(words, 1, first, name)[0]
-    if not (count == int(count) and 1 <= count <= MOST_LINKS):
-        raise ReadError(f"{name}: line {first.line}: expected 1 to {MOST_LINKS} links, got {count:g}")
+    if not (count == int(count) and 1 <= count <= MAX_LINKS):
+        raise ReadError(f"{name}: line {first.line}: expected 1 to {MAX_LINKS} links, got {count:g}")
     rows = {key: np.zeros(int(count)) for key in PER_LINK}
     gravity = np.zeros(3)
     for word in words:

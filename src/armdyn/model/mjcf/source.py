@@ -11,8 +11,8 @@ from armdyn.files import read_bytes
 from armdyn.model.mjcf.bounds import require_bounded
 from armdyn.model.urdf.xml import parse_xml
 
-MOST_FILES = 100  # of one model, with all that it includes
-LARGEST_MESH = 50_000_000  # bytes
+MAX_FILES = 100  # of one model, with all that it includes
+MAX_MESH = 50_000_000  # bytes
 
 
 class MjcfSource(NamedTuple):
@@ -74,8 +74,8 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
             continue
         if not file.is_relative_to(home):
             raise ReadError(f"{Path(path).name}: includes '{file.name}' outside its own folder; copy it there")
-        if len(files) >= MOST_FILES:
-            raise ReadError(f"{Path(path).name}: includes more than {MOST_FILES} files; not a robot")
+        if len(files) >= MAX_FILES:
+            raise ReadError(f"{Path(path).name}: includes more than {MAX_FILES} files; not a robot")
         files[file] = read_bytes(file)
         root = parse_xml(files[file], file.name)
         if root.tag not in ("mujoco", "mujocoinclude"):
@@ -131,4 +131,4 @@ def _drop_geometries(
 
 def _at_hand(file: Path, bounded: bool) -> bool:
     """Whether a mesh is there, and of a size that one cares to read."""
-    return file.is_file() and not (bounded and file.stat().st_size > LARGEST_MESH)
+    return file.is_file() and not (bounded and file.stat().st_size > MAX_MESH)

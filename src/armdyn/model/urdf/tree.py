@@ -13,8 +13,8 @@ from armdyn.model.urdf.xml import number, text_attribute
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 OTHER_TYPES = ("fixed", "floating", "planar")
-MOST_NAMES_IN_ERROR = 12  # link names shown in one error
-MOST_JOINTS = 1000  # of a chain: no arm comes near
+MAX_NAMES_IN_ERROR = 12  # link names shown in one error
+MAX_JOINTS = 1000  # of a chain: no arm comes near
 
 
 class TreeJoint(NamedTuple):
@@ -85,8 +85,8 @@ class Tree:
                 raise ModelError(f"{self.where}: link '{tip}' is not below '{base}'; there is no chain between them")
             joints.append(self.parent[link])
             link = joints[-1].parent
-        if sum(joint.moves for joint in joints) > MOST_JOINTS:
-            raise ModelError(f"{self.where}: more than {MOST_JOINTS} moving joints from '{base}' to '{tip}'")
+        if sum(joint.moves for joint in joints) > MAX_JOINTS:
+            raise ModelError(f"{self.where}: more than {MAX_JOINTS} moving joints from '{base}' to '{tip}'")
         return joints[::-1]
 
 
@@ -159,8 +159,8 @@ def whole_tree(tree: Tree, base: str) -> Chain:
     moving = [joint for joint in joints if joint.moves]
     if not moving:
         raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'; choose another base=")
-    if len(moving) > MOST_JOINTS:
-        raise ModelError(f"{tree.where}: more than {MOST_JOINTS} moving joints below '{base}'")
+    if len(moving) > MAX_JOINTS:
+        raise ModelError(f"{tree.where}: more than {MAX_JOINTS} moving joints below '{base}'")
     length = {base: 0}
     for joint in joints:
         length[joint.child] = length[joint.parent] + joint.moves
@@ -238,6 +238,6 @@ def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
 def _list(names: Iterable[str]) -> str:
     """Names for an error, cut after a dozen."""
     listed = list(names)
-    return ", ".join(f"{name:.60}" for name in listed[:MOST_NAMES_IN_ERROR]) + (
-        ", ..." if len(listed) > MOST_NAMES_IN_ERROR else ""
+    return ", ".join(f"{name:.60}" for name in listed[:MAX_NAMES_IN_ERROR]) + (
+        ", ..." if len(listed) > MAX_NAMES_IN_ERROR else ""
     )

@@ -18,10 +18,10 @@ from armdyn.spatial.rotation import from_quaternion, from_rpy
 from armdyn.spatial.transform import transform
 
 # The largest robot descriptions have some ten thousand elements, nested a dozen deep.
-MOST_ELEMENTS = 100_000
-MOST_NESTED_ELEMENTS = 64
+MAX_ELEMENTS = 100_000
+MAX_NESTED_ELEMENTS = 64
 # Products of four such numbers stay finite; no length, mass or moment of an arm comes near.
-LARGEST_NUMBER = 1e60
+MAX_NUMBER = 1e60
 
 
 def read_robot(path: str | os.PathLike[str], comments: bool = False) -> Element:
@@ -69,9 +69,9 @@ class _BoundedBuilder(TreeBuilder):
     def start(self, tag: Any, attributes: Any) -> Any:
         self.depth += 1
         self.count += 1
-        if self.depth > MOST_NESTED_ELEMENTS or self.count > MOST_ELEMENTS:
+        if self.depth > MAX_NESTED_ELEMENTS or self.count > MAX_ELEMENTS:
             raise ReadError(
-                f"{self.where}: more than {MOST_NESTED_ELEMENTS} levels or {MOST_ELEMENTS} elements; not a robot"
+                f"{self.where}: more than {MAX_NESTED_ELEMENTS} levels or {MAX_ELEMENTS} elements; not a robot"
             )
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
@@ -97,7 +97,7 @@ def numbers(element: Element, attribute: str, count: int, where: str, default: s
     if words is None:
         raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
     values = [_float(word) for word in words.split()]
-    if len(values) != count or not all(abs(value) <= LARGEST_NUMBER for value in values):
+    if len(values) != count or not all(abs(value) <= MAX_NUMBER for value in values):
         expected = "a number" if count == 1 else f"{count} numbers"
         raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {words!r:.60}")
     return values
@@ -119,7 +119,7 @@ def _float(word: str) -> float:
 def text(values: Iterable[float]) -> str:
     """Numbers with all their digits; whole ones without a point."""
     numbers_ = [float(x) for x in values]
-    if any(abs(x) > LARGEST_NUMBER for x in numbers_):
+    if any(abs(x) > MAX_NUMBER for x in numbers_):
         raise ModelError(
             f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back; wrong unit?"
         )

@@ -27,7 +27,7 @@ from armdyn.trace.program import Program
 # pull that reaches breakaway to the last bit must not set off events for ever.
 BREAKAWAY_SLACK = 1e-10
 # More events than this in one step of the run mean that they pile up.
-MOST_EVENTS = 200
+MAX_EVENTS = 200
 # Data of fixed steps that a derivative has no use for.
 DROPPED = ("dt", "decay", "limit")
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
@@ -158,7 +158,7 @@ class AdaptiveRun(PlantRun):
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
         s, state = 0.0, np.concatenate(self._state(k))
-        for _ in range(MOST_EVENTS):
+        for _ in range(MAX_EVENTS):
             self._release(s, *np.split(state, 2))
             s, state = self._stretch(s, state, h)
             if s == h:

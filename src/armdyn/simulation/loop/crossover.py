@@ -18,7 +18,7 @@ from armdyn.simulation.loop.stability import Period
 from armdyn.simulation.sensors import Sensors
 
 # Instants of the reference at which loops are cut, and frequencies that are tried, from so many hertz on.
-INSTANTS, FREQUENCIES, LOWEST_HZ = 3, 80, 0.1
+INSTANTS, FREQUENCIES, MIN_HZ = 3, 80, 0.1
 # Errors [rad or m, /s] of which a law's answer is looked at: that of a sliding mode depends on their size.
 ERROR_SIZE = 1e-3
 
@@ -45,7 +45,7 @@ def crossover(schedule: Schedule, law: Law, sensors: Sensors | None = None) -> N
     zero = np.zeros((len(samples), n, n))
     parts = {"q": moved * period / 2, "qd": moved}
     B = np.concatenate([parts.get(name, zero[:, :1].repeat(loop.size([name]), 1)) for name in states], axis=1)
-    f = np.geomspace(LOWEST_HZ, 0.5 / period, FREQUENCIES)
+    f = np.geomspace(MIN_HZ, 0.5 / period, FREQUENCIES)
     z = np.exp(2j * np.pi * f * period)[:, None, None, None]
     back = np.einsum("fpii->fpi", C @ np.linalg.solve(z * np.eye(A.shape[-1]) - A, B[None].astype(complex)))
     with np.errstate(divide="ignore", invalid="ignore"):

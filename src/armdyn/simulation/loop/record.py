@@ -14,7 +14,7 @@ from armdyn.simulation.loop.schedule import Schedule
 
 # No joint of any arm is this fast [rad/s or m/s].
 RUNAWAY_VELOCITY = 1e5
-LARGEST_BYTES = 4 * 2**30
+MAX_BYTES = 4 * 2**30
 
 
 class Runaway(Exception):
@@ -43,10 +43,10 @@ class RunRecord:
         """A record for all outputs of a run."""
         rows = schedule.clock.samples // every + 1
         size = 8 * lanes * rows * sum(int(np.prod(shape)) for shape in shapes.values())
-        if size > LARGEST_BYTES:
+        if size > MAX_BYTES:
             raise ShapeError(
                 f"simulate: {lanes} runs of {rows} samples would take {size / 2**30:.1f} GiB; "
-                f"keep fewer samples with every={max(2, every * int(np.ceil(size / LARGEST_BYTES)))}"
+                f"keep fewer samples with every={max(2, every * int(np.ceil(size / MAX_BYTES)))}"
             )
         arrays = {name: np.empty((lanes, rows, *shape)) for name, shape in shapes.items()}
         none = np.zeros(lanes, int)

@@ -23,8 +23,8 @@ from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trace.pool import pool
 from armdyn.trajectory.protocol import JointMotion
 
-MOST_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
-MOST_SUBSTEPS_FOR_DELAY = 100  # steps per period, taken by themselves so that a delay is a whole number of them
+MAX_STEPS = 10**8  # a day at 1 kHz: references and results of more do not fit into memories
+MAX_SUBSTEPS_FOR_DELAY = 100  # steps per period, taken by themselves so that a delay is a whole number of them
 
 
 @dataclass(frozen=True)
@@ -77,12 +77,12 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     samples = round(duration / period)
     if samples < 1:
         raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
-    if samples * (substeps or 1) > MOST_STEPS:
-        raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MOST_STEPS:g} steps; run parts of it")
+    if samples * (substeps or 1) > MAX_STEPS:
+        raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MAX_STEPS:g} steps; run parts of it")
     if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
         raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {quote(delay)}")
     if substeps is None:
-        substeps = Fraction(delay / period).limit_denominator(MOST_SUBSTEPS_FOR_DELAY).denominator
+        substeps = Fraction(delay / period).limit_denominator(MAX_SUBSTEPS_FOR_DELAY).denominator
     waits = delay / period * substeps
     if abs(waits - round(waits)) > 1e-6:
         raise ShapeError(

@@ -35,9 +35,9 @@ SLIDING_VELOCITY = 0.2
 # Sampling is to blame for a growth of errors [1/s] that exceeds that of the same law at a much higher rate by half
 # and this much; what both have in common (gravity on a soft joint) is the law's own. Of two higher rates the slower
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
-LEAST_GROWTH = 1.0
+MIN_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
-LEAST_FACTOR = 10.0  # by which an error must grow along the motion
+MIN_FACTOR = 10.0  # by which an error must grow along the motion
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
 PARTS_OF_CHECK = 6  # maps at the first instants, at two higher rates, and along the motion: together one run
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
@@ -240,23 +240,23 @@ def _instability(loop: Period, law: Law, sensors: Sensors | None) -> str | None:
     """One sentence on the mode that grows fastest, where it grows along the motion."""
     schedule, everywhere = loop.loop.schedule, loop.map()
     period, names = schedule.clock.period, schedule.plant.arm.coordinate_names
-    if (np.log(everywhere.radius) <= LEAST_GROWTH * period).all():
+    if (np.log(everywhere.radius) <= MIN_GROWTH * period).all():
         return None
     growth = everywhere.fastest()
     rates = [period_map(schedule.at_rate(by), law, sensors, growth.samples) for by in HIGHER_RATE_FACTORS]
     plant_growth = np.min(
         [by * np.log(fast.radius) for by, fast in zip(HIGHER_RATE_FACTORS, rates, strict=True)], axis=0
     )
-    to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + LEAST_GROWTH * period
+    to_blame = np.log(growth.radius) > 1.5 * np.maximum(plant_growth, 0.0) + MIN_GROWTH * period
     cause = "raise the rate, lower the gains of that joint, or give it its rotor inertia"
     if not to_blame.any():
         if not _missing_friction(schedule, law, sensors, growth):
             return None
         cause = MISSING_FRICTION
     mode = growth.worst()
-    samples = min(int(np.ceil(2 * np.log(LEAST_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
+    samples = min(int(np.ceil(2 * np.log(MIN_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
     first = min(mode.sample, schedule.clock.samples - samples)
-    if loop.growth(first, samples, mode.direction) < LEAST_FACTOR:
+    if loop.growth(first, samples, mode.direction) < MIN_FACTOR:
         return None
     soon = np.log(10) / np.log(mode.radius) * period
     return (

@@ -20,7 +20,7 @@ from armdyn.simulation.plant.plant import BLUR_SPEED, Plant
 
 # Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
 # leaves room for poses and runs of a batch that are not looked at.
-LARGEST_STEP_TIMES_RATE = 2.5
+MAX_STEP_TIMES_RATE = 2.5
 CHOSEN_STEP_TIMES_RATE = 1.0
 DRY = ("coulomb", "static")
 RUNS_LOOKED_AT = 8  # runs of a batch that are looked at
@@ -67,7 +67,7 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
     """Complain about springs that are too fast for steps of h [s]."""
     mode = fastest(plant, q)
     touched = plant.contact is not None or bool(plant.stops)
-    if (mode.springs or touched) and mode.rate * h > LARGEST_STEP_TIMES_RATE:
+    if (mode.springs or touched) and mode.rate * h > MAX_STEP_TIMES_RATE:
         name = plant.arm.coordinate_names[mode.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(

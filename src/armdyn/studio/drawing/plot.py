@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from viser import ClientHandle
 
 HEIGHT_PX = 210
-MOST_POINTS = 600  # of a curve: more cannot be seen
+MAX_POINTS = 600  # of a curve: more cannot be seen
 COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
 
 
@@ -57,7 +57,7 @@ class TimePlot:
 
 def thin(t: NDArray, curves: Mapping[str, NDArray]) -> tuple[NDArray, dict[str, NDArray]]:
     """Times and curves at no more points than can be seen, ends included."""
-    keep = np.unique(np.linspace(0, len(t) - 1, MOST_POINTS).astype(int))
+    keep = np.unique(np.linspace(0, len(t) - 1, MAX_POINTS).astype(int))
     return np.asarray(t, float)[keep], {name: np.asarray(x, float)[keep] for name, x in curves.items()}
 
 

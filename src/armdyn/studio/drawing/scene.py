@@ -24,7 +24,7 @@ ELLIPSOID_COLOR, CENTRE_COLOR = (120, 80, 190), (232, 130, 30)
 DESCRIBED_COLOR = (120, 128, 140)  # of the arm as it was described, beside the identified one
 LOAD_COLOR = (60, 66, 76)
 LOAD_DENSITY = 7800.0  # of the load as it is drawn: steel [kg/m³]
-LARGEST_ELLIPSOID_RATIO = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
+MAX_ELLIPSOID_RATIO = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
 CAPSULE_OPACITY = 0.3
 GHOST_OPACITY = 0.35  # of the arm while ellipsoids are shown inside it
 
@@ -101,7 +101,7 @@ class ArmScene:
             _, wxyz = handle_pose(transform(body.R, np.zeros(3)))
             pose: dict[str, Any] = {"position": body.com, "wxyz": wxyz, "cast_shadow": False}
             if body.radii.any():
-                x, y, z = (min(float(radius), LARGEST_ELLIPSOID_RATIO * self.room.extent) for radius in body.radii)
+                x, y, z = (min(float(radius), MAX_ELLIPSOID_RATIO * self.room.extent) for radius in body.radii)
                 name = f"{place}/ellipsoid{suffix}"
                 solids.append(self.scene.add_icosphere(name, 1.0, paint, scale=(x, y, z), opacity=0.5, **pose))
             centres.append(self.scene.add_icosphere(f"{place}/com{suffix}", 0.014 * self.room.extent, dot, **pose))

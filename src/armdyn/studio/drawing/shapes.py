@@ -21,7 +21,7 @@ from armdyn.studio.state import slider_range
 LINK_RADIUS_RATIO, TAPER_RATIO = 0.05, 0.5
 HOUSING_RADIUS_RATIO, HOUSING_HEIGHT_RATIO = 1.35, 2.6  # radius and height of a joint's housing over the link's radius
 # Lengths below this part of the extent are not drawn.
-LEAST_LENGTH_RATIO = 1e-3
+MIN_LENGTH_RATIO = 1e-3
 PEDESTAL_HEIGHT_RATIO = 0.55  # height over the arm's extent
 SAME_PLACE_M = 1e-6  # of points at a mounting plane [m]
 RANDOM_POSTURES = 200  # by which the room of an arm is told
@@ -131,7 +131,7 @@ def arm_room(arm: Arm) -> Room:
         return Room(up, centre, extent, max(0.0, float(plane.distance(centre)[0])))
     if plane is not None and plane.name != "mounting plane":
         return Room(up, centre, extent, extent, plane.normal)
-    has_column = heights[:, 0].min() > LEAST_LENGTH_RATIO * extent
+    has_column = heights[:, 0].min() > MIN_LENGTH_RATIO * extent
     reaches_below = heights.min() < -0.1 * extent
     return Room(up, centre, extent, PEDESTAL_HEIGHT_RATIO * extent if reaches_below and not has_column else 0.0)
 
@@ -195,7 +195,7 @@ def _base(arm: Arm, r: float, room: Room, joints: list[NDArray]) -> list[Shape]:
 def _tube(link: int, start: NDArray, end: NDArray, axis: NDArray, r: float, extent: float) -> list[Shape]:
     """Return the tube from a joint to the next: along its own axis first, then across, as most arms are built."""
     elbow = start + ((end - start) @ axis) * axis
-    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > LEAST_LENGTH_RATIO * extent]
+    pieces = [(a, b) for a, b in ((start, elbow), (elbow, end)) if np.linalg.norm(b - a) > MIN_LENGTH_RATIO * extent]
     tubes = [
         Shape("cylinder", link, pose_along(b - a, (a + b) / 2), (r, float(np.linalg.norm(b - a))), PAINT["link"])
         for a, b in pieces

@@ -16,7 +16,7 @@ DATA, DIMS = 24, 40
 KIND, METADATA = 8, 24
 VERSION_SIZE, VERSION_EXTENSION, MAJOR, MINOR, TRAITS = 8, 16, 24, 28, 32
 API_MINOR = 36
-NEWEST_MINOR = 3  # the newest interface that this text was written against
+MAX_MINOR = 3  # the newest interface that this text was written against
 
 
 def xla_handler(graph: Graph, shared: frozenset[int]) -> str:
@@ -74,8 +74,8 @@ def _tell() -> list[str]:
         "tell:",
         *field("api", "%frame", API, "ptr"),
         *field("theirs", "%api", API_MINOR, "i32"),
-        f"  %older = icmp slt i32 %theirs, {NEWEST_MINOR}",
-        f"  %minor = select i1 %older, i32 %theirs, i32 {NEWEST_MINOR}",
+        f"  %older = icmp slt i32 %theirs, {MAX_MINOR}",
+        f"  %minor = select i1 %older, i32 %theirs, i32 {MAX_MINOR}",
         *field("metadata", "%extension", METADATA, "ptr"),
         *_store("to_size", "i64 24", VERSION_SIZE),
         *_store("to_extension", "ptr null", VERSION_EXTENSION),

@@ -20,7 +20,7 @@ from armdyn.trace.graphs.graph import Graph, graph_of
 from armdyn.trace.graphs.simplify import simplify
 from armdyn.trace.numeric import as_names, declaration, reject_unknown
 from armdyn.trace.printers.c_print import FunctionPrinter, arguments, c_names, comment, identifier, sign_function
-from armdyn.trace.printers.c_selftest import LEAST_ALLOWED_ERROR, Check, Vectors, selftest, vectors
+from armdyn.trace.printers.c_selftest import MIN_ALLOWED_ERROR, Check, Vectors, selftest, vectors
 from armdyn.trace.printers.cpp_header import cpp_header
 from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
@@ -171,7 +171,7 @@ def write_code(
     cpp: bool = False,
 ) -> CCode:
     """Write functions by their names in C into files that begin with `stem`."""
-    if dtype not in LEAST_ALLOWED_ERROR:
+    if dtype not in MIN_ALLOWED_ERROR:
         raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
     _prefix(stem, arm)
     _reject_unknown(list(functions.values()), inputs, options)
@@ -238,7 +238,7 @@ def _export(
         raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
     known = vectors(program, dtype)
     graph = _redescribed(traced, subject, inputs, options, known, search) or _check(program, known, search)
-    least = LEAST_ALLOWED_ERROR[dtype]
+    least = MIN_ALLOWED_ERROR[dtype]
     tolerances = [max(least, 20 * error) if error < 1 else least for error in known.errors(graph, dtype)]
     return Exported(name, graph, c_names(graph.inputs, graph.outputs), known, tolerances, traced, program)
 

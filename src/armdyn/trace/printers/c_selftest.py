@@ -19,7 +19,7 @@ from armdyn.trace.program import Program
 SAMPLES = 8
 SEED = 1
 # Errors allowed at least, as fractions of an output's largest entry over all samples.
-LEAST_ALLOWED_ERROR = {"double": 1e-12, "float": 1e-5}
+MIN_ALLOWED_ERROR = {"double": 1e-12, "float": 1e-5}
 
 
 @dataclass(frozen=True, eq=False)

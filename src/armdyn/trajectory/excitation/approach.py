@@ -18,7 +18,7 @@ from armdyn.trajectory.sequence import Sequence
 
 SPEED_RATIO = 0.15  # part of the velocity limits
 APPROACH_ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
-HIGHEST_SPEED = 0.3  # [rad/s, m/s]
+MAX_SPEED = 0.3  # [rad/s, m/s]
 GRID_RATE_HZ = 50.0  # samples per second at which so slow a way is looked at first
 VIA_POSES_TRIED = 200  # poses that are tried between, where the straight way is not free
 
@@ -61,7 +61,7 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
         If home is no pose for this arm, or no way was found.
     """
     home = check_home(arm, clearance, home)
-    velocity = np.minimum(SPEED_RATIO * MotionLimits.of(arm).velocity, HIGHEST_SPEED)
+    velocity = np.minimum(SPEED_RATIO * MotionLimits.of(arm).velocity, MAX_SPEED)
     limits = MotionLimits.of(arm, velocity=velocity, acceleration=APPROACH_ACCELERATION)
     for via in _ways(arm, home, start):
         poses = [home, *via, start]

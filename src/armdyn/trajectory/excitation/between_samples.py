@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 GRID_RATE_HZ = 1000.0  # samples per second of the first grid
 REFINEMENT = 8  # samples for one in a finer grid
-MOST_REFINEMENTS = 2  # finer grids, one within the other
+MAX_REFINEMENTS = 2  # finer grids, one within the other
 
 
 def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: float = GRID_RATE_HZ) -> float:
@@ -42,7 +42,7 @@ def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: fl
         return SlackBounds(lower, (lower < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1))
 
     # One interval more on each side, so that bends at the ends are seen.
-    return refined_least(bounds, grid(duration, rate), MOST_REFINEMENTS, beside=1)
+    return refined_least(bounds, grid(duration, rate), MAX_REFINEMENTS, beside=1)
 
 
 class SlackBounds(NamedTuple):

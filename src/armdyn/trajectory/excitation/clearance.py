@@ -24,9 +24,9 @@ PROBE_POSES = 2000  # random configurations by which what touches by constructio
 OVERLAP_RATIO = 0.95  # part of them in which things overlap that cannot be kept apart
 TOUCHING_DISTANCE_M = 0.02  # clearance below which they do [m]
 NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches need not look [m]
-MOST_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
+MAX_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
 GRID_RATE_HZ = 500.0  # samples per second of the first grid
-MOST_REFINEMENTS = 3  # finer grids, one within the other
+MAX_REFINEMENTS = 3  # finer grids, one within the other
 TIGHT_M = 0.0005  # how near a tight bound is to the least distance [m]
 
 
@@ -242,7 +242,7 @@ class Clearance:
         """Columns of those that searches look at that go into a kernel: half-spaces, and pairs if there are not too
         many.
         """
-        few = len(self._near.one) <= MOST_PAIRS
+        few = len(self._near.one) <= MAX_PAIRS
         planes = [isinstance(self._around[o], HalfSpace) for o in self._near.obstacle]
         return np.array([few] * len(self._near.one) + planes, bool)
 
@@ -281,7 +281,7 @@ class Clearance:
         """
         bend = self._bend(limits.velocity, limits.acceleration)
         times = grid(motion.duration, rate)
-        return refined_least(lambda t: self._bounds(motion, t, bend, tight), times, MOST_REFINEMENTS)
+        return refined_least(lambda t: self._bounds(motion, t, bend, tight), times, MAX_REFINEMENTS)
 
     def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> SlackBounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.

@@ -39,7 +39,7 @@ from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits, violations
 
 # A motion with a larger condition number (unit columns) does not show all parameters.
-LARGEST_CONDITION = 1e4
+MAX_CONDITION = 1e4
 GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blown up much
 # Part of the time budget kept for the final checks.
 TIME_RESERVE_RATIO = 0.03
@@ -293,7 +293,7 @@ def _check_result(excitation: Excitation) -> None:
     broken = violations(excitation.trajectory, excitation.limits)
     if broken:
         raise LimitError(f"excite: the motion found breaks limits ({broken}); this should not happen, please report it")
-    if excitation.condition_unit > LARGEST_CONDITION:
+    if excitation.condition_unit > MAX_CONDITION:
         weak = too_weak(excitation.limits, excitation.problem.constraints)
         remedy = f"{weak}: allow more" if weak else "allow a longer duration, more harmonics or wider limits"
         raise LimitError(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 NEGLIGIBLE_SHARE = 1e-15  # shares of the slope that are left out
-MOST_NAMED = 4  # columns that a motion shows least
+MAX_NAMED = 4  # columns that a motion shows least
 
 
 class Spectrum(NamedTuple):
@@ -131,11 +131,11 @@ def condition_numbers(S: NDArray, forms: NDArray, unit_columns: bool = False) ->
 
 
 def least_seen(S: NDArray) -> list[int]:
-    """Columns of W whose combination shows least, MOST_NAMED at most: those that W does not tell apart, or at all."""
+    """Columns of W whose combination shows least, MAX_NAMED at most: those that W does not tell apart, or at all."""
     diagonal = np.diag(S)
     absent = np.flatnonzero(diagonal <= np.finfo(float).tiny)
     if len(absent):
-        return [int(k) for k in absent[:MOST_NAMED]]
+        return [int(k) for k in absent[:MAX_NAMED]]
     scale = 1 / np.sqrt(diagonal)
     part = np.abs(np.linalg.eigh(S * np.outer(scale, scale))[1][:, 0])
-    return [int(k) for k in np.argsort(-part)[:MOST_NAMED] if part[k] > part.max() / 3]
+    return [int(k) for k in np.argsort(-part)[:MAX_NAMED] if part[k] > part.max() / 3]

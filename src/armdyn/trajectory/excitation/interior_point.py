@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 Objective = Callable[[NDArray], tuple[float, NDArray]]  # x (n, m) -> value, gradient (n, m)
 
-LEAST_DECREASE_RATIO = 1e-4  # part of the predicted decrease that a step must bring
+MIN_DECREASE_RATIO = 1e-4  # part of the predicted decrease that a step must bring
 WAY_TO_BOUND_RATIO = 0.99  # part of the way to the nearest bound that a step may go
-LEAST_STEP_RATIO = 1e-6
+MIN_STEP_RATIO = 1e-6
 STEP_REDUCTION = 0.4  # factor between trial steps
 
 
@@ -124,9 +124,9 @@ def _step(
         H[block, block] += here.walls[i]
     step = -np.linalg.solve(H, here.slope.ravel()).reshape(n, m)
     factor, decrease = bounds.longest_step(here.x, step), float((here.slope * step).sum())
-    while factor >= LEAST_STEP_RATIO:
+    while factor >= MIN_STEP_RATIO:
         new = _place(objective, bounds, here.x + factor * step, weight)
-        if new.total <= here.total + LEAST_DECREASE_RATIO * factor * decrease:
+        if new.total <= here.total + MIN_DECREASE_RATIO * factor * decrease:
             return new
         factor *= STEP_REDUCTION
         if stop():

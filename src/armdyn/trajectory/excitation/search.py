@@ -43,7 +43,7 @@ THOROUGH = (
     SearchStage(300.0, 1e-4, 1e6, 1e-4, 10),
 )
 SERIES_TRIED = 4  # random series from which a search begins, the best of which it goes on with
-MOST_HOPS = 40  # times that a search begins anew from its best motion
+MAX_HOPS = 40  # times that a search begins anew from its best motion
 FIRST_CHOICES = 2  # worst choices of base columns that a descent begins with; the worst of the others joins them
 STEPS_PER_PART = 40  # after so many steps, if it is worse
 # How far above the quick descent to the best motion, in the logarithm of the criterion:
@@ -73,7 +73,7 @@ class Run:
 
 
 def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Run) -> None:
-    """Offer ever better motions, from the k-th random series on, until the run is stopped or MOST_HOPS are made."""
+    """Offer ever better motions, from the k-th random series on, until the run is stopped or MAX_HOPS are made."""
 
     def offer(x: NDArray) -> SearchCandidate:
         feasible = problem.repaired(x, run.race.interrupted)
@@ -94,7 +94,7 @@ def search(problem: ExcitationProblem, rng: np.random.Generator, k: int, run: Ru
         if other.loss < quick.loss and not run.stopped():
             quick, best = other, offer(other.x)
     curvature = quick.hessian
-    for hop in range(MOST_HOPS + 1):
+    for hop in range(MAX_HOPS + 1):
         if run.stopped():
             return
         if hop:

@@ -26,8 +26,8 @@ from armdyn.trajectory.tip.motion import TipMotion, TipState
 # doubled until the tip stays on the path.
 KNOTS_PER_SECOND = 50
 KNOTS_PER_METRE = 500
-FEWEST_KNOTS, MOST_KNOTS = 500, 1_000_000  # of which so many are always allowed, and ever
-MOST_DOUBLINGS = 8
+MIN_KNOTS, MAX_KNOTS = 500, 1_000_000  # of which so many are always allowed, and ever
+MAX_DOUBLINGS = 8
 # Steps of iteration at a knot: from a good prediction each squares the error.
 STEPS_PER_KNOT = 12
 # Part of a smooth section that is certainly clear of the jumps at its ends.
@@ -37,7 +37,7 @@ ON_PATH = 1e-7
 # Ratio of the Jacobian's singular values below which joint velocities are too large to follow.
 SINGULAR_RATIO = 1e-3
 # A joint further than this from where it was predicted has jumped to another branch [rad or m].
-LEAST_JUMP = 0.5
+MIN_JUMP = 0.5
 # Later times at which reach is checked to tell a singular configuration from the workspace's edge.
 LOOK_AHEAD = 50
 
@@ -100,10 +100,10 @@ def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDA
 
 def _follow(arm: Arm, motion: TipMotion, q: NDArray, task: str, tolerance: float) -> PiecewiseQuintic:
     """The joint motion from a start, with as many knots as the tolerance needs."""
-    allowed = np.clip(KNOTS_PER_METRE * motion.path.length / magnitude(arm), FEWEST_KNOTS, MOST_KNOTS)
+    allowed = np.clip(KNOTS_PER_METRE * motion.path.length / magnitude(arm), MIN_KNOTS, MAX_KNOTS)
     rate = min(KNOTS_PER_SECOND, allowed / motion.duration)
     count = np.maximum(2, np.ceil(np.diff(motion.breaks) * rate)).astype(int)
-    for _ in range(MOST_DOUBLINGS):
+    for _ in range(MAX_DOUBLINGS):
         trajectory = _through_knots(arm, motion, q, task, count)
         middle = (trajectory.knots[1:] + trajectory.knots[:-1]) / 2
         if tip_error(arm, trajectory(middle).q, motion(middle).pose, task=task).max() <= tolerance:
@@ -151,7 +151,7 @@ class Follower:
             q, error = damped_step(self.arm, q, pose, task=self.task, lower=lower, upper=upper)
             if error.max() <= ON_PATH:
                 break
-        if error.max() > ON_PATH or np.abs(q - predicted).max() > LEAST_JUMP:
+        if error.max() > ON_PATH or np.abs(q - predicted).max() > MIN_JUMP:
             self.reject(t)
         self._check_limits(q, t)
         return q

@@ -189,7 +189,7 @@ def test_the_log_of_a_long_run_grows_with_it(ending, sensors, tmp_path, monkeypa
     line = ["planar2", "--controller", "pd", "--duration", "2", *sensors, "--out"]
     assert run(*line, str(whole)).exit_code == 0
     monkeypatch.setattr("armdyn.simulation.loop.batch.STEPS_PER_BLOCK", 100)
-    monkeypatch.setattr(sys.modules["armdyn.simulation.simulate"], "MOST_NUMBERS", 10)
+    monkeypatch.setattr(sys.modules["armdyn.simulation.simulate"], "MAX_NUMBERS", 10)
     assert run(*line, str(grown)).exit_code == 0
     if ending == "csv":
         assert grown.read_bytes() == whole.read_bytes()

@@ -173,9 +173,9 @@ def _most_rows(plan: Plan) -> int:
 
 def _is_long(result: SimulationResult) -> bool:
     """Whether a run that did not diverge is so long that its files take seconds, and its log has grown meanwhile."""
-    from armdyn.simulation.simulate import MOST_NUMBERS
+    from armdyn.simulation.simulate import MAX_NUMBERS
 
-    return (result.complete or result.interrupted) and result.q.size > MOST_NUMBERS
+    return (result.complete or result.interrupted) and result.q.size > MAX_NUMBERS
 
 
 def _end(result: SimulationResult, outcome: str, report: Path | None) -> NoReturn:

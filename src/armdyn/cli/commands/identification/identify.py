@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
 
-MOST_REASONS = 4  # shown on the terminal; the report has all
+MAX_REASONS = 4  # shown on the terminal; the report has all
 Force = Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print all parameters with intervals, and notes.")]
@@ -139,7 +139,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
 
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
-    for reason in verdict.reasons[:MOST_REASONS]:
+    for reason in verdict.reasons[:MAX_REASONS]:
         print(f"  {reason}")
     if not isnan(fit.expected_error):
         print(f"torque error on new motion {error_text(fit.expected_error, fit.error_bound)}")
@@ -158,7 +158,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
-            why = ", as said above" if joint.reason in verdict.reasons[:MOST_REASONS] else f": {joint.reason}"
+            why = ", as said above" if joint.reason in verdict.reasons[:MAX_REASONS] else f": {joint.reason}"
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
@@ -179,7 +179,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
 
 def _repeats(fit: Fit, warning: str) -> bool:
     """Whether a warning says nothing but what the conclusion prints."""
-    return any(reason in warning for reason in fit.verdict.reasons[:MOST_REASONS])
+    return any(reason in warning for reason in fit.verdict.reasons[:MAX_REASONS])
 
 
 def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
