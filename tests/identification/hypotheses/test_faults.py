@@ -11,6 +11,8 @@ import pytest
 import armdyn
 from armdyn.errors import ArmdynError
 from armdyn.identification.correlation import correlation_times
+from armdyn.identification.hypotheses.check import PreparedLogs
+from armdyn.identification.hypotheses.columns import DriveGain
 from armdyn.identification.logs.corrections import LogCorrection, with_time_scale
 from armdyn.identification.logs.log import Log
 
@@ -123,6 +125,14 @@ def test_torques_are_out_of_proportion_from_a_quarter_on(make_log, factor, told)
     arm = armdyn.arms.planar2()
     log, bare = make_log(arm), arm.with_theta(np.full(20, np.nan))
     assert bool(found(bare, dataclasses.replace(log, tau=log.tau * [1.0, factor]), "gain")) == told
+
+
+def test_gains_within_a_tenth_are_tolerated(make_log):
+    """Good logs have such gains: no description and no current is exact."""
+    arm = armdyn.arms.planar2()
+    regression = PreparedLogs.of(arm, [make_log(arm)]).regression
+    tolerated = {gain: DriveGain().single(regression, 0, gain).tolerated for gain in (0.7, 0.95, 1.05, 1.3)}
+    assert tolerated == {0.7: False, 0.95: True, 1.05: True, 1.3: False}
 
 
 def test_spikes(puma, log):
