@@ -137,7 +137,7 @@ def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArr
 def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: Strengths | None = None) -> Evidence:
     """Strengths by MacKay's fixed point, and the fit under them."""
     count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
-    terms = k[count:]
+    terms, at = k[count:], np.arange(count, len(k))
     system = equations.total(k)
     term_precisions, centre, Q = belief.terms[terms], belief.centre[k], belief.base
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
@@ -146,26 +146,20 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
     apart = len(equations.weights) == equations.n
     pull = system.b - system.A @ centre
-    squares = np.diag(system.A)[count:]
     for _ in range(ROUNDS):
-        live = np.flatnonzero(alpha < STRONGEST)
-        rows, sizes = np.r_[:count, count + live], alpha * term_precisions
-        M = system.A[np.ix_(rows, rows)]
+        M = system.A.copy()
         M[:count, :count] += base * Q
-        M.flat[count * (len(M) + 1) :: len(M) + 1] += sizes[live]
-        away, inverse = _solve(M, pull[rows])
-        # Terms that were shrunk to nothing take nothing from one another.
-        variances, values = 1 / (squares + sizes), (pull - system.A[:, rows] @ away)[count:] / (squares + sizes)
-        diagonal = np.diag(inverse)
-        variances[live], values[live] = diagonal[count:], away[count:]
-        good = np.clip(1 - sizes * variances, 0.05, 1.0)
+        M[at, at] += alpha * term_precisions
+        away, inverse = _solve(M, pull)
+        variances = np.diag(inverse)
+        good = np.clip(1 - alpha * term_precisions * variances[at], 0.05, 1.0)
         if not apart:
-            good, values = 1.0, 1 / np.sqrt(term_precisions)
-        new = np.clip(good / np.maximum(term_precisions * values**2, 1e-12), LARGEST, strongest)
+            good, away[at] = 1.0, 1 / np.sqrt(term_precisions)
+        new = np.clip(good / np.maximum(term_precisions * away[at] ** 2, 1e-12), LARGEST, strongest)
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
         if belief.fixed is None and count:
-            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(diagonal[:count] @ np.diag(Q))
+            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(variances[:count] @ np.diag(Q))
             distance = max(float(away[:count] @ Q @ away[:count]), 1e-12)
             next_base = float(np.clip(max(count - base * trace, 0.1) / distance, WEAKEST, STRONGEST))
             change, base = max(change, abs(np.log(next_base / base))), next_base
