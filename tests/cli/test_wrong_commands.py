@@ -86,7 +86,7 @@ WRONG = [
     # Of two joints either may be the one that is reversed against the other.
     ("identify arm.urdf second.csv", 1, "torque of joint 2 .*has the wrong sign.*\\? Remedy: --drive-gain 1,-1$"),
     ("identify arm.urdf log.csv --drive-gain one", 2, "--drive-gain.*expected numbers with commas between"),
-    ("identify arm.urdf notes.md", 1, r"notes.md: .*expected \.csv"),
+    ("identify arm.urdf notes.md", 1, r"notes.md: expected a log that ends in \.csv"),
     ("identify arm.urdf .", 1, "folder"),
     ("simulate arm.urdf --controller foo", 1, "foo.*expected|unknown.*foo"),
     ("simulate arm.urdf --report x.txt", 1, r"--report: expected a file that ends in \.html"),
