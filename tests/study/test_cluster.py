@@ -114,7 +114,7 @@ def test_all_workers_killed_at_the_first_part(study, tmp_path, expected):
 
 def test_a_cluster_without_workers_is_one_sentence(study, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_module, "PATIENCE_S", 0.2)
-    with local(0) as cluster, pytest.raises(StudyError, match="the cluster has no workers; what is finished is kept"):
+    with local(0) as cluster, pytest.raises(StudyError, match="the cluster has no workers; finished cases are kept"):
         run_study(study(), tmp_path / "out", dask=cluster.scheduler_address)
 
 
@@ -134,7 +134,7 @@ def test_a_part_that_kills_its_workers_ends_the_study(study, tmp_path, monkeypat
 
     monkeypatch.setattr(cluster_module, "_compute", fatal)
     monkeypatch.setattr(cluster_module, "MAX_LOST_WORKERS", 0)
-    with local(1) as cluster, pytest.raises(StudyError, match=r"gave up \(KilledWorker\); what is finished is kept"):
+    with local(1) as cluster, pytest.raises(StudyError, match=r"gave up \(KilledWorker\); finished cases are kept"):
         run_study(study(), tmp_path / "out", dask=cluster.scheduler_address)
 
 
