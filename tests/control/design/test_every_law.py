@@ -24,9 +24,10 @@ from armdyn.spatial.transform import transform
 SEED = int(os.environ.get("SEED", "0"))
 RATE, BANDWIDTH = 1000.0, 2.0
 LIBRARY = (
-    "cylindrical", "iiwa14", "lu_meng2", "lu_meng4", "lwr4", "panda", "planar2", "puma3", "puma560", "sarcos", "scara",
-    "stanford", "ur10", "ur5", "ur5e", "vukobratovic3", "xarm7",
+    "cylindrical", "gripper", "iiwa14", "lu_meng2", "lu_meng4", "lwr4", "palletizer", "panda", "planar2", "puma3",
+    "puma560", "sarcos", "scara", "stanford", "torso_arm", "two_arms", "ur10", "ur5", "ur5e", "vukobratovic3", "xarm7",
 )  # fmt: skip
+TOO_LARGE = {("two_arms", "concurrent Slotine-Li"): "no native code for so many instructions: a run takes minutes"}
 GENERATED = tuple(f"generated {k}" for k in range(10))
 
 
@@ -82,8 +83,14 @@ def run_or_foretell(plant, law, motion):
 @pytest.mark.by_day(2)
 def test_a_design_is_stable_or_it_is_said_before(name, kind, record_property):
     print(f"SEED={SEED}")
+    if (name, kind) in TOO_LARGE:
+        pytest.skip(TOO_LARGE[name, kind])
     arm, motion, laws, _ = designed(name)
-    run, foretold = run_or_foretell(arm, laws[kind], motion)
+    if kind not in laws:
+        assert (name, kind) == ("gripper", "concurrent Slotine-Li")  # one coordinate determines too few unknowns
+        return
+    run, warned = run_or_foretell(arm, laws[kind], motion)
+    foretold = [text for text in warned if "CasADi's virtual machine" not in text]
     record_property("outcome", "foretold" if foretold else "stable" if np.isnan(run.diverged) else "diverged")
     record_property("error", float(np.nan_to_num(np.abs(run.error[-100:]).max(), nan=np.inf)))
     if foretold:
