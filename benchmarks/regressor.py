@@ -80,10 +80,12 @@ def operations() -> None:
 
 
 def libraries() -> None:
-    """Base parameters of every library arm, kernels warm."""
+    """Base parameters of every chain of the library, kernels warm."""
     print("base parameters of library arms [ms]: numeric, rules, formulas")
     for name in library():
         arm = resolve(name)
+        if arm.G is not None:  # a tree, or joints that follow others
+            continue
         base = armdyn.base_parameters(arm)
         numeric = best(lambda arm=arm: armdyn.base_parameters(arm), 3)
         rules = best(lambda arm=arm: armdyn.base_parameters(arm, method="rules"), 3)
