@@ -80,7 +80,8 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
         root = parse_xml(files[file], file.name)
         if root.tag not in ("mujoco", "mujocoinclude"):
             raise ReadError(f"{file.name}: expected an MJCF with root element <mujoco>, got <{root.tag:.40}>")
-        waiting += [(home / include.get("file", "")).resolve() for include in root.iter("include")]
+        parts = [*root.iter("include"), *root.iter("model")]  # texts, and models to attach
+        waiting += [(home / part.get("file", "")).resolve() for part in parts]
     return files
 
 
@@ -111,19 +112,20 @@ def _drop_geometries(
         if mesh is not None and absent and collides:
             hollow.append((geom.parent.name, mesh.file))
         is_idle = geom.parent.explicitinertial and not (shapes and collides) and geom.name not in wrapped
-        if absent or is_idle:
+        if absent or is_idle or geom.hfieldname:  # a height field is ground, not a body's
             spec.delete(geom)
         else:
-            geom.material = ""
             used.add(geom.meshname)
             if collides:  # also where a pair alone says so
                 geom.contype = 1
     for body in spec.bodies:
         if body.name in lost:  # MuJoCo asks for some inertia; the arm's is unknown
             body.explicitinertial, body.mass, body.inertia = True, 1.0, (1.0, 1.0, 1.0)
+    for material in spec.materials:  # these stay: geometries, sites and tendons name them
+        material.textures = [""] * len(material.textures)
     unseen = [mesh for name, mesh in meshes.items() if name not in used]
     others = (spec.sensors, spec.keys, spec.pairs, spec.excludes, spec.skins, spec.flexes, spec.hfields)
-    for items in (unseen, *others, spec.materials, spec.textures):
+    for items in (unseen, *others, spec.textures):
         for item in list(items):
             spec.delete(item)
     return lost, hollow

@@ -226,7 +226,8 @@ def _moving_depth(tree: Tree) -> dict[str, int]:
 def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -> Chain:
     """The chain that ends at a fork, if what follows is short enough for fingers."""
     ends = [joint.child for joint in tree.below(base) if not tree.children[joint.child]]
-    leaves = _list(sorted(ends, key=lambda end: -sum(joint.moves for joint in tree.path(base, end))))
+    reach = {end: sum(joint.moves for joint in tree.path(base, end)) for end in ends}
+    leaves = _list(sorted((end for end in ends if reach[end]), key=lambda end: -reach[end]))
     if branch >= length:
         raise ModelError(
             f"{tree.where}: moving joints fork at link '{link}'; choose a chain with tip= (leaves: {leaves})"
