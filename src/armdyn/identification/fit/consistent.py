@@ -100,41 +100,42 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
 def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
     """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
-    value, decrement, iterations = problem.value(x), np.inf, 0
+    point, decrement, iterations = problem.point(x), np.inf, 0
+    value = problem.value(point)
     while iterations < MAX_STEPS:
         iterations += 1
-        gradient, H = problem.derivatives(x)
-        scale = 1 / np.sqrt(np.maximum(np.diag(H), 1e-300))
-        step = -scale * _solve(H * np.outer(scale, scale), scale * gradient)
+        gradient, H = problem.derivatives(point)
+        step = _solve(H, -gradient)
         decrement = float(-gradient @ step) / 2
         if decrement < enough:
             break
-        length, trial_value = 1.0, np.inf
+        direction, length, trial_value, trial = problem.direction(step), 1.0, np.inf, point
         while length > 1e-12:
-            trial_value = problem.value(x + length * step)
+            trial = _Point(*(at + length * change for at, change in zip(point, direction, strict=True)))
+            trial_value = problem.value(trial)
             if trial_value <= value - 0.1 * length * 2 * decrement:
                 break
             length /= 2
         if not trial_value < value:
             break  # round-off: the decrement says how far from the minimum this is
-        x, value = x + length * step, trial_value
-    return x, decrement, iterations
+        point, value = trial, trial_value
+    return point.x, decrement, iterations
 
 
-def _solve(H: NDArray, gradient: NDArray) -> NDArray:
-    """H⁻¹ gradient for H with a unit diagonal; along directions that nothing tells anything about no step is needed.
+def _solve(H: NDArray, right: NDArray) -> NDArray:
+    """H⁻¹ right; along directions that nothing tells anything about no step is needed.
 
-    Round-off may make a nearly singular H indefinite, and the step one uphill: then its diagonal is made larger.
+    Round-off may make a nearly singular H indefinite, and the step one uphill: then its scaled diagonal is made larger.
     """
     from scipy.linalg.lapack import dposv
 
-    flat = 0.0
-    while flat < 1.0:
-        _, step, failed = dposv(H + flat * np.eye(len(H)) if flat else H, gradient, lower=1)
-        if not failed and gradient @ step >= 0:
-            return np.asarray(step)
-        flat = max(10 * flat, MIN_RIDGE)
-    return gradient
+    _, step, failed = dposv(H.T, right, lower=1)
+    scale, ridge = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300)), MIN_RIDGE
+    while (failed or not right @ step >= 0) and ridge < 1.0:
+        scaled = H * np.outer(scale, scale) + ridge * np.eye(len(H))
+        _, step, failed = dposv(scaled, scale * right, lower=1)
+        step, ridge = scale * step, 10 * ridge
+    return np.asarray(step) if ridge < 1.0 else scale**2 * right
 
 
 class _Bounds(NamedTuple):
@@ -157,6 +158,15 @@ def _bounds(
     return _Bounds(np.vstack([G, np.pad(rows, ((0, 0), (0, len(positive))))]), np.concatenate([h, limits]))
 
 
+class _Point(NamedTuple):
+    """A point and the parts of the function there, all linear along a step."""
+
+    x: NDArray  # (parameters,)
+    pull: NDArray  # (parameters,) A x
+    bodies: NDArray  # (n, 4, 4)
+    room: NDArray  # (k,) from each bound
+
+
 class _Problem(NamedTuple):
     system: System
     prior: Prior
@@ -165,24 +175,33 @@ class _Problem(NamedTuple):
     bounds: _Bounds
     links: int
 
-    def value(self, x: NDArray) -> float:
-        if not np.isfinite(x).all():
-            return np.inf
-        room = self.bounds.G @ x - self.bounds.h
-        bodies = pseudo_inertias(x[: self.links])
-        if (room <= 0).any() or np.linalg.eigvalsh(bodies).min() <= 0:
-            return np.inf
-        fit = x @ self.system.A @ x / 2 - self.system.b @ x
-        divergence = np.sum(self.prior.inverses * bodies) - np.linalg.slogdet(bodies)[1].sum()
-        return float(fit + self.strength * divergence - self.barrier * np.log(room).sum())
+    def direction(self, x: NDArray) -> _Point:
+        return _Point(x, self.system.A @ x, pseudo_inertias(x[: self.links]), self.bounds.G @ x)
 
-    def derivatives(self, x: NDArray) -> tuple[NDArray, NDArray]:
-        inverses = np.linalg.inv(pseudo_inertias(x[: self.links]))
-        gradient, H = self.system.A @ x - self.system.b, self.system.A.copy()
-        difference = self.prior.inverses - inverses
-        gradient[: self.links] += self.strength * np.einsum("ijk,akj->ia", difference, UNITS).ravel()
-        H[: self.links, : self.links] += self.strength * hessian(inverses)
-        steep = self.bounds.G / (self.bounds.G @ x - self.bounds.h)[:, None]
-        gradient -= self.barrier * steep.sum(axis=0)
-        H += self.barrier * steep.T @ steep
+    def point(self, x: NDArray) -> _Point:
+        at = self.direction(x)
+        return at._replace(room=at.room - self.bounds.h)
+
+    def value(self, at: _Point) -> float:
+        if not np.isfinite(at.x).all() or (at.room <= 0).any():
+            return np.inf
+        try:
+            factors = np.linalg.cholesky(at.bodies)
+        except np.linalg.LinAlgError:
+            return np.inf
+        logarithm = 2 * np.log(np.einsum("ikk->ik", factors)).sum()
+        divergence = np.vdot(self.prior.inverses, at.bodies) - logarithm
+        fit = at.x @ (at.pull / 2 - self.system.b)
+        return float(fit + self.strength * divergence - self.barrier * np.log(at.room).sum())
+
+    def derivatives(self, at: _Point) -> tuple[NDArray, NDArray]:
+        inverses, links = np.linalg.inv(at.bodies), self.links
+        gradient, H = at.pull - self.system.b, self.system.A.copy()
+        difference = (self.prior.inverses - inverses).reshape(-1, 16)
+        gradient[:links] += self.strength * (difference @ UNITS.reshape(-1, 16).T).ravel()
+        H[:links, :links] += self.strength * hessian(inverses)
+        bounded = np.flatnonzero(self.bounds.G.any(axis=0))
+        steep = self.bounds.G[:, bounded] / at.room[:, None]
+        gradient[bounded] -= self.barrier * steep.sum(axis=0)
+        H[np.ix_(bounded, bounded)] += self.barrier * steep.T @ steep
         return gradient, H
