@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,8 +12,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError, import_extra
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
-from armdyn.model.mechanism import require_chain
-from armdyn.model.urdf.extension import frame_names
+from armdyn.model.urdf.extension import flat_frames, frame_names
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
@@ -28,11 +29,11 @@ def from_pinocchio(model: Any, tip: str | None = None) -> Arm:
     Parameters
     ----------
     model : pinocchio.Model
-        A serial chain of revolute and prismatic joints; lock others with
+        A chain or a tree of revolute and prismatic joints, and of joints that mimic those; lock others with
         `pinocchio.buildReducedModel`. Joints without end stops have two numbers (cosine, sine) in
         Pinocchio's configuration and one angle here.
     tip : str
-        A frame on the last joint that becomes the arm's tip; default the last link's own.
+        A frame that becomes the arm's tip; default the link at the end of the longest branch.
 
     Returns
     -------
@@ -40,25 +41,31 @@ def from_pinocchio(model: Any, tip: str | None = None) -> Arm:
         Armature becomes the inertia of a rotor without gear where the model names no rotor.
     """
     pin = _pinocchio()
-    _reject_other_models(model)
+    leaders = dict(zip(model.mimicking_joints, model.mimicked_joints, strict=True))
+    _reject_other_models(model, leaders)
     data = model.createData()
-    bodies = [_body_frame(pin, model, i) for i in range(1, model.njoints)]
-    behind = np.eye(4)
-    joints, links = [], []
-    for i, (name, after) in enumerate(bodies, start=1):
-        before = inverse(behind) @ model.jointPlacements[i].homogeneous
-        joints.append(_joint(model, data, i, before, after))
+    pin.forwardKinematics(model, data, pin.neutral(model))  # fills the motion subspaces
+    bodies = [(model.names[0], np.eye(4)), *(_body_frame(pin, model, i) for i in range(1, model.njoints))]
+    joints, links, depth = [], [], [0]
+    for i in range(1, model.njoints):
+        (name, after), parent = bodies[i], model.parents[i]
+        depth.append(depth[parent] + 1)
+        before = inverse(bodies[parent][1]) @ model.jointPlacements[i].homogeneous
+        joint = _joint(model, data, i, before, after, leaders.get(i))
+        joints.append(joint if parent == i - 1 else dataclasses.replace(joint, parent=bodies[parent][0]))
         theta = np.array(model.inertias[i].toDynamicParameters())
         links.append(Link(name, Inertia(theta).moved(inverse(after))))
-        behind = after
+    last = int(np.argmax(depth))
+    carrier, pose = (last, bodies[last][1]) if tip is None else _tip(model, tip)
     return Arm(
         tuple(joints),
         tuple(links),
         name=model.name or "arm",
         gravity=np.array(model.gravity.linear),
-        tool_pose=inverse(behind) @ (behind if tip is None else _tip(model, tip)),
+        tool_pose=inverse(bodies[carrier][1]) @ pose,
         base_name=model.names[0],
-        tip_name=links[-1].name if tip is None else tip,
+        tip_name=bodies[carrier][0] if tip is None else tip,
+        tip_link=None if carrier == model.njoints - 1 else bodies[carrier][0],
     )
 
 
@@ -66,17 +73,13 @@ def _pinocchio() -> Any:
     return import_extra("pinocchio", "Pinocchio is not installed", "pinocchio")
 
 
-def _reject_other_models(model: Any) -> None:
-    """Raise unless the model is one chain of joints that armdyn knows."""
-    names = list(model.names)
+def _reject_other_models(model: Any, leaders: Mapping[int, int]) -> None:
+    """Raise unless all joints are of kinds that armdyn knows."""
     for i in range(1, model.njoints):
         kind = model.joints[i].shortname()
-        if kind not in (*REVOLUTE, *ENDLESS, *PRISMATIC):
-            raise ModelError(f"from_pinocchio: joint '{names[i]}' is a {kind}; expected revolute or prismatic joints")
-        if model.parents[i] != i - 1:
+        if kind not in (*REVOLUTE, *ENDLESS, *PRISMATIC) and i not in leaders:
             raise ModelError(
-                f"from_pinocchio: joint '{names[i]}' branches off '{names[model.parents[i]]}'; "
-                "expected one chain, lock the other joints with pinocchio.buildReducedModel"
+                f"from_pinocchio: joint '{model.names[i]}' is a {kind}; expected revolute or prismatic joints"
             )
 
 
@@ -88,33 +91,30 @@ def _body_frame(pin: Any, model: Any, i: int) -> tuple[str, NDArray]:
     return f"{model.names[i]}_link", np.eye(4)
 
 
-def _tip(model: Any, tip: str) -> NDArray:
-    """Pose of frame `tip` on the last joint."""
-    frames = [f for f in model.frames if f.name == tip and f.parentJoint == model.njoints - 1]
+def _tip(model: Any, tip: str) -> tuple[int, NDArray]:
+    """Index of the joint that carries frame `tip`, and the frame's pose on it."""
+    frames = [frame for frame in model.frames if frame.name == tip and frame.parentJoint > 0]
     if not frames:
-        names = ", ".join(f.name for f in model.frames if f.parentJoint == model.njoints - 1)
-        raise ModelError(f"from_pinocchio: there is no frame {tip!r} on the last joint; frames there: {names:.300}")
-    return frames[0].placement.homogeneous
+        names = ", ".join(frame.name for frame in model.frames if frame.parentJoint > 0)
+        raise ModelError(f"from_pinocchio: there is no frame {tip!r} on a moving joint; frames there: {names:.300}")
+    return frames[0].parentJoint, frames[0].placement.homogeneous
 
 
-def _joint(model: Any, data: Any, i: int, before: NDArray, after: NDArray) -> Joint:
+def _joint(model: Any, data: Any, i: int, before: NDArray, after: NDArray, leader: int | None) -> Joint:
     joint, k = model.joints[i], model.joints[i].idx_v
-    prismatic = joint.shortname() in PRISMATIC
-    # The constant motion subspace: linear rows first, then angular.
+    # The constant motion subspace: linear rows first, then angular; of a joint that mimics, times its ratio.
     subspace = np.ravel(data.joints[i].S)
+    kind, axis = ("revolute", subspace[3:]) if subspace[3:].any() else ("prismatic", subspace[:3])
+    if leader is not None:
+        mimic = joint.extract()
+        follows = ((model.names[leader], abs(mimic.scaling)),)
+        offset = float(np.copysign(1.0, mimic.scaling) * mimic.offset)
+        return Joint(model.names[i], kind, axis, before, after, follows=follows, offset=offset)
     lower, upper = -np.inf, np.inf
     if joint.nq == 1:
         lower, upper = (_bound(x[joint.idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
-    return Joint(
-        model.names[i],
-        "prismatic" if prismatic else "revolute",
-        subspace[:3] if prismatic else subspace[3:],
-        before,
-        after,
-        Limits(lower, upper, _bound(model.velocityLimit[k]), _bound(model.effortLimit[k])),
-        _friction(model, k),
-        _drive(model, k),
-    )
+    limits = Limits(lower, upper, _bound(model.velocityLimit[k]), _bound(model.effortLimit[k]))
+    return Joint(model.names[i], kind, axis, before, after, limits, _friction(model, k), _drive(model, k))
 
 
 def _bound(value: float) -> float:
@@ -140,36 +140,55 @@ def _drive(model: Any, k: int) -> Drive:
 def to_pinocchio(arm: Arm) -> Any:
     """A `pinocchio.Model` of the arm, whose `rnea` equals `inverse_dynamics`.
 
-    Every joint has one coordinate, also where it has no end stops. Links and the tip are frames by
+    Every joint has one coordinate, also where it has no end stops. Links, frames and the tip are frames by
     their names. Rotors go to `rotorInertia` and `rotorGearRatio`; like `inverse_dynamics` the model
     leaves them out of its torques unless `model.armature[:] = model.rotorInertia *
-    model.rotorGearRatio**2` is set. Coupled drives, and friction beyond
+    model.rotorGearRatio**2` is set. Coupled drives, springs between links, and friction beyond
     damping and dry friction, are not carried over.
+
+    Joints of a tree are added branch by branch, as Pinocchio's mass matrix needs them: `model.getJointId(name)` finds
+    one. Joints that follow others move by themselves in the model, which Pinocchio's derivatives and regressors need:
+    with `order = [model.joints[model.getJointId(name)].idx_v for name in arm.joint_names]`, set its position to
+    `arm.G @ q + arm.b`, its velocities to `arm.G @ qd`; the torques of the coordinates are `arm.G.T @ tau[order]`.
 
     Returns
     -------
     pinocchio.Model
     """
-    require_chain(arm, "to_pinocchio")
     pin = _pinocchio()
     model = pin.Model()
     model.name, model.gravity.linear = arm.name, arm.gravity
-    behind = arm.base_pose
-    for joint, link in zip(arm.joints, arm.links, strict=True):
-        limits = joint.limits
+    *placements, tip_pose = flat_frames(arm)
+    ids = {-1: 0}
+    for i in _depth_first(arm):
+        joint, link, limits = arm.joints[i], arm.links[i], arm.joints[i].limits
         bounds = [np.array([b]) for b in (limits.effort, limits.velocity, limits.lower, limits.upper)]
-        placement = pin.SE3(behind @ joint.before)
-        i = model.addJoint(model.njoints - 1, _joint_model(pin, joint), placement, joint.name, *bounds)
-        model.addJointFrame(i)
-        model.addBodyFrame(link.name, i, pin.SE3(joint.after), -1)
-        model.inertias[i] = _inertia(pin, link, joint)
-        _set_friction_and_drive(model, model.joints[i].idx_v, joint)
-        behind = joint.after
+        parent, placement = ids[arm.parents[i]], pin.SE3(placements[i])
+        ids[i] = model.addJoint(parent, _joint_model(pin, joint), placement, joint.name, *bounds)
+        model.addJointFrame(ids[i])
+        model.addBodyFrame(link.name, ids[i], pin.SE3(joint.after), -1)
+        model.inertias[ids[i]] = _inertia(pin, link, joint)
+        _set_friction_and_drive(model, model.joints[ids[i]].idx_v, joint)
+    frames = [(frame.name, *arm.frame(frame.name)) for frame in arm.frames]
+    poses = [(name, i, arm.joints[i].after @ pose) for name, i, pose in frames]
     tip = frame_names(arm).tip
     if tip not in arm.link_names:
-        pose = pin.SE3(behind @ arm.tool_pose)
-        model.addFrame(pin.Frame(tip, model.njoints - 1, 0, pose, pin.FrameType.OP_FRAME))
+        poses.append((tip, arm.tip_index, tip_pose))
+    for name, i, pose in poses:
+        model.addFrame(pin.Frame(name, ids[i], 0, pin.SE3(pose), pin.FrameType.OP_FRAME))
     return model
+
+
+def _depth_first(arm: Arm) -> Iterator[int]:
+    """Indices of the joints, each branch to its end before the next."""
+
+    def branch(parent: int) -> Iterator[int]:
+        for i, other in enumerate(arm.parents):
+            if other == parent:
+                yield i
+                yield from branch(i)
+
+    return branch(-1)
 
 
 def _joint_model(pin: Any, joint: Joint) -> Any:
