@@ -47,16 +47,7 @@ from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_o
 from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
 from armdyn.identification.logs.log import Log, require_all_torques, require_torques
-from armdyn.identification.motion.differentiate import AUTO, METHODS
-from armdyn.identification.motion.track import (
-    BAND_HZ,
-    CUTOFF_HZ,
-    DIRECTION_WIDTH,
-    PIECE_SAMPLES,
-    Filters,
-    Track,
-    tracks_of,
-)
+from armdyn.identification.motion.track import PIECE_SAMPLES, Track, tracks_of
 from armdyn.identification.options import (
     CorrectionOptions,
     IdentificationKeywords,
@@ -141,30 +132,21 @@ def identify(
     masses = None if model.mass is None else MassBounds.of(model.mass, arm.n_joints)
     tell = progress or (lambda share, text: None)
     tell(0.0, "reading logs")
-    read = without_torques(arm, with_zeros(arm, as_logs(arm, logs), corrections.zero), corrections.without_torque)
-    others = [] if validation is None else with_zeros(arm, as_logs(arm, validation), corrections.zero)
-    others = without_torques(arm, others, corrections.without_torque)
+    read = _corrected_logs(arm, logs, corrections)
+    others = [] if validation is None else _corrected_logs(arm, validation, corrections)
     if smoothing.form == "energy":
         require_all_torques(read[0], "the form of energy")
-    described = arm
     for log in [] if force else [*read, *others]:
         require_torques(log)
     with single_threaded():
         tell(0.1, "checking the data")
-        if has_passive(arm):
-            arm = _with_passive(arm, without_delay(read, corrections.delay), model.coupling)
-        arm = arm if model.coupling is None else arm.with_coupling(model.coupling)
+        described, arm = arm, _with_passive(arm, without_delay(read, corrections.delay), model.coupling)
         prepared = prepare_logs(arm, without_delay(read, corrections.delay))
         checks, together = run_checks(prepared, model.terms, force, model.coupling is None)
         shared = tuple(finding for finding in together if finding.kind == FindingKind.COUPLING)
         for finding in shared:
             arm = finding.correction.arm(arm) if finding.correction else arm
-        balanced = _balanced_joints(arm, model.balancers)
-        method = METHODS[0] if smoothing.method == AUTO else smoothing.method
-        filters = Filters(
-            float(smoothing.band or BAND_HZ), smoothing.cutoff or CUTOFF_HZ, method, smoothing.form,
-            width=DIRECTION_WIDTH, delay=corrections.delay or 0.0,
-        )  # fmt: skip
+        balanced, filters = _balanced_joints(arm, model.balancers), smoothing.filters(corrections.delay)
         if model.terms == "gravity":
             if (poses := held_poses(read)) is not None:
                 fit = fit_poses(arm, poses, checks, model.prior, filters, masses)
@@ -173,8 +155,7 @@ def identify(
         tell(0.2, "choosing a model")
         base = base_with_drives(base_parameters(arm), model.terms, model.rotors)
         rotor_joints = own_rotors(base, model.rotors)
-        choosing = model.terms == "full" and smoothing == SmoothingOptions(band=smoothing.band)
-        options = Options(_kinds(base, model), rotor_joints, model.prior, choosing)
+        options = Options(_kinds(base, model), rotor_joints, model.prior, model.terms == "full" and smoothing.open)
         # What was checked has the same smoothing, unless another one is asked for.
         same = filters.smoothing == prepared.filters.smoothing and len(prepared.checks) == len(read)
         tracks = prepared.tracks if same else tracks_of(read, filters)
@@ -191,11 +172,20 @@ def identify(
         return fit
 
 
+def _corrected_logs(arm: Arm, logs: Logs, corrections: CorrectionOptions) -> list[Log]:
+    """The logs, read, with the zeros and without the torques that are to be corrected; delays are the smoothing's."""
+    return without_torques(arm, with_zeros(arm, as_logs(arm, logs), corrections.zero), corrections.without_torque)
+
+
 def _with_passive(arm: Arm, logs: list[Log], coupling: str | Iterable[str] | ArrayLike | None) -> Arm:
-    """The arm with friction of joints that follow others and springs between links, as the logs tell them."""
-    bare = without_terms(arm if coupling is None else arm.with_coupling(coupling))
-    filters = Filters(BAND_HZ, CUTOFF_HZ, METHODS[0], "torque", width=DIRECTION_WIDTH)
-    return estimate_passive(make_rows(base_parameters(bare), tracks_of(logs, filters), filters), arm)
+    """The arm with its coupling, friction of joints that follow others and springs between links, as logs tell them."""
+    coupled = arm if coupling is None else arm.with_coupling(coupling)
+    if not has_passive(arm):
+        return coupled
+    filters = SmoothingOptions().filters()
+    rows = make_rows(base_parameters(without_terms(coupled)), tracks_of(logs, filters), filters)
+    passive = estimate_passive(rows, arm)
+    return passive if coupling is None else passive.with_coupling(coupling)
 
 
 def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:

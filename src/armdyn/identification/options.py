@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from armdyn.errors import ArmdynError
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.motion.differentiate import AUTO, METHODS
+from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
@@ -92,6 +93,17 @@ class SmoothingOptions:
             if value is not None and not 0 < value < np.inf:
                 raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
 
+    def filters(self, delay: float | None = None) -> Filters:
+        """Settings of the smoothing, with defaults for what is left open."""
+        method = METHODS[0] if self.method == AUTO else self.method
+        band, cutoff = float(self.band or BAND_HZ), self.cutoff or CUTOFF_HZ
+        return Filters(band, cutoff, method, self.form, width=DIRECTION_WIDTH, delay=delay or 0.0)
+
+    @property
+    def open(self) -> bool:
+        """Whether held-out blocks may choose the smoothing."""
+        return self == SmoothingOptions(band=self.band)
+
 
 @dataclass(frozen=True, eq=False)
 class CorrectionOptions:
@@ -116,8 +128,8 @@ class CorrectionOptions:
 OptionPart = TypeVar("OptionPart", ModelOptions, SmoothingOptions, CorrectionOptions)
 
 
-class IdentificationKeywords(TypedDict, total=False):
-    """Single keywords of `identify`: fields of its options."""
+class ModelKeywords(TypedDict, total=False):
+    """Fields of `ModelOptions`."""
 
     terms: str
     friction: str
@@ -127,10 +139,20 @@ class IdentificationKeywords(TypedDict, total=False):
     coupling: str | Iterable[str] | ArrayLike | None
     prior: float | None
     mass: ArrayLike | None
+
+
+class SmoothingKeywords(TypedDict, total=False):
+    """Fields of `SmoothingOptions`."""
+
     band: float | None
     cutoff: float | None
     method: str
     form: str
+
+
+class IdentificationKeywords(ModelKeywords, SmoothingKeywords, total=False):
+    """Single keywords of `identify`: fields of its options, here those of `CorrectionOptions`."""
+
     delay: float | None
     zero: Mapping[str, float] | None
     without_torque: Iterable[str]
