@@ -3,19 +3,58 @@
 from __future__ import annotations
 
 import pickle
+from pathlib import Path
 
-from armdyn.errors import ReadError
+import pytest
+
+from armdyn.errors import ArmdynError, DataError, ModelError, PathError, ReadError, check_choice, reads_file
 
 
-def test_the_sentence_of_a_read_error() -> None:
+def test_the_sentence_of_an_error() -> None:
     """Place, what was expected, what is there, what helps."""
     error = ReadError(path="log.csv", line=7, expected="a number", got="'n/a'", remedy="delete the row")
     assert str(error) == "log.csv, line 7: expected a number, got 'n/a'; delete the row"
     assert str(ReadError(path="log.csv", expected="JSON")) == "log.csv: expected JSON"
+    assert str(ReadError("no such file", path="log.csv")) == "log.csv: no such file"
     assert str(ReadError("log.csv: no such file")) == "log.csv: no such file"
+    joint = ModelError("joint 'a' follows itself", where="arm 'x'", remedy="remove one", names=("a",))
+    assert str(joint) == "arm 'x': joint 'a' follows itself; remove one"
+    assert str(ModelError("the robot has two roots", expected="one")) == "the robot has two roots; expected one"
+    assert str(ArmdynError(where="f", expected="a number > 0", got=-1)) == "f: expected a number > 0, got -1"
+    assert (joint.cause, joint.names, joint.expected, joint.path) == ("joint 'a' follows itself", ("a",), "", None)
 
 
 def test_its_parts_survive_a_worker_process() -> None:
     error = pickle.loads(pickle.dumps(ReadError(path="log.csv", line=7, expected="a number", got="x")))
     assert (error.path, error.line, error.expected, error.got, error.remedy) == ("log.csv", 7, "a number", "x", "")
     assert str(error) == "log.csv, line 7: expected a number, got x"
+    path = pickle.loads(pickle.dumps(PathError("it ends", 0.5, reason="limit", where="joint_trajectory")))
+    assert (str(path), path.t, path.reason) == ("joint_trajectory: it ends", 0.5, "limit")
+
+
+def test_a_place_and_a_remedy_are_added_once() -> None:
+    error = ModelError(where="joint 'a'", expected="a number", got="x", names=("a",))
+    assert str(error.at("arm.toml")) == "arm.toml: joint 'a': expected a number, got x"
+    assert str(error.at("arm.toml", remedy="remove it")) == "arm.toml: joint 'a': expected a number, got x; remove it"
+    assert (error.where, error.remedy, error.names) == ("arm.toml: joint 'a'", "remove it", ("a",))
+
+
+def test_readers_name_their_file() -> None:
+    """Errors of any kind carry the path of the file; one that carries a path keeps it."""
+
+    @reads_file
+    def read(path: Path, error: ArmdynError) -> None:
+        raise error
+
+    for error, path in [(ModelError("no joints"), "arm.urdf"), (ReadError(path="mesh.stl"), "mesh.stl")]:
+        with pytest.raises(type(error)) as caught:
+            read(Path("arm.urdf"), error)
+        assert caught.value.path == path
+    assert str(DataError("too short", ())) == "too short"
+
+
+def test_an_unknown_word_is_named_with_the_known_ones() -> None:
+    with pytest.raises(ModelError) as caught:
+        check_choice("load", "branches", "drop", ("lump", "keep"), ModelError)
+    assert str(caught.value) == "load: unknown branches 'drop'; expected one of lump, keep"
+    assert (caught.value.where, caught.value.expected, caught.value.names) == ("load", "one of lump, keep", ("drop",))

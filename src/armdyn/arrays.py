@@ -32,7 +32,7 @@ def finite_vector(value: Any, size: int, what: str) -> NDArray:
     """`size` finite numbers as a read-only array; `what` begins the error."""
     vector = as_floats(value)
     if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise ModelError(f"{what}: expected {size} finite numbers, got {quote(value)}")
+        raise ModelError(where=what, expected=f"{size} finite numbers", got=quote(value))
     return read_only(vector)
 
 
@@ -42,7 +42,7 @@ def unit_vector(value: Any, what: str) -> NDArray:
     with np.errstate(over="ignore"):
         length = np.linalg.norm(vector)
     if not MIN_DIRECTION < length < np.inf:
-        raise ModelError(f"{what} has length {length:g}; expected a direction")
+        raise ModelError(f"{what} has length {length:g}", expected="a direction")
     return vector if abs(length - 1) < UNIT_LENGTH_TOLERANCE else read_only(vector / length)
 
 
@@ -51,11 +51,11 @@ def finite_array(value: Any, core: tuple[int, ...], what: str, error: type[Armdy
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise error(f"{what}: expected numbers, got {quote(value)}") from None
+        raise error(where=what, expected="numbers", got=quote(value)) from None
     if array.shape[array.ndim - len(core) :] != core:
-        raise error(f"{what}: expected shape ({', '.join(('...', *map(str, core)))}), got {array.shape}")
+        raise error(where=what, expected=f"shape ({', '.join(('...', *map(str, core)))})", got=array.shape)
     if not np.isfinite(array).all():
-        raise error(f"{what}: expected finite numbers, got NaN or infinity")
+        raise error(where=what, expected="finite numbers", got="NaN or infinity")
     return array
 
 
@@ -66,11 +66,11 @@ def row_of(
     try:
         row = np.array(np.broadcast_to(np.asarray(value, float), (size,)))
     except (TypeError, ValueError):
-        raise error(f"{what}: expected a number, or {size}, got {quote(value)}") from None
+        raise error(where=what, expected=f"a number, or {size}", got=quote(value)) from None
     fits = {"": ~np.isnan(row), ">": row > 0, ">=": row >= 0}[sign]
     if not fits.all() or (finite and not np.isfinite(row).all()):
         expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"
-        raise error(f"{what}: expected {expected}, got {quote(value)}")
+        raise error(where=what, expected=expected, got=quote(value))
     return row
 
 
@@ -80,10 +80,12 @@ def common_batch(where: str, batches: Mapping[str, tuple[int, ...]]) -> tuple[in
         return np.broadcast_shapes(*batches.values())
     except ValueError:
         listed = ", ".join(f"{name} {shape}" for name, shape in batches.items())
-        raise ShapeError(f"{where}: leading axes do not broadcast: {listed}") from None
+        raise ShapeError(f"leading axes do not broadcast: {listed}", where=where) from None
     except RuntimeError:  # NumPy's own limit, which is lower than that of an array's axes
         most = max(len(shape) for shape in batches.values())
-        raise ShapeError(f"{where}: expected at most 32 leading axes, got {most}; reshape the arrays") from None
+        raise ShapeError(
+            where=where, expected="at most 32 leading axes", got=most, remedy="reshape the arrays"
+        ) from None
 
 
 def is_number(value: Any) -> bool:
@@ -100,4 +102,4 @@ def check_positive(where: str, error: type[ArmdynError] = ShapeError, **values: 
     """Raise unless every value, given by its name, is a finite number > 0."""
     for name, value in values.items():
         if not (is_number(value) and value > 0):
-            raise error(f"{where}: expected {name} as a finite number > 0, got {quote(value)}")
+            raise error(where=where, expected=f"{name} as a finite number > 0", got=quote(value))

@@ -1,19 +1,53 @@
 """Every error and warning that armdyn raises on purpose.
 
-All errors are `ValueError`s with one sentence: what, where, expected, got, hint.
+All errors are `ValueError`s with one sentence, which is made of their parts: where, cause, expected, got, remedy.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, Self, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class ArmdynError(ValueError):
-    """Base of all errors raised on purpose."""
+    """Base of all errors raised on purpose: one sentence, and its parts for programs.
+
+    `where` is the function, file or part concerned; `path` and `line` are those of a file. `cause`, or `expected` and
+    `got`, tell what is wrong, `remedy` tells what helps, and `names` are the joints, links, columns or words concerned.
+    Parts that do not apply are empty, or None (`path`, `line`).
+    """
+
+    def __init__(
+        self, cause: str = "", *, where: object = "", path: object = None, line: int | None = None,
+        expected: object = "", got: object = "", remedy: str = "", names: Iterable[object] = (),
+    ) -> None:  # fmt: skip
+        self.path, self.line = None if path is None else str(path), line
+        self.where = str(where) or ", line ".join(str(part) for part in (path, line) if part is not None)
+        self.cause, self.expected, self.got, self.remedy = cause, str(expected), str(got), remedy
+        self.names = tuple(str(name) for name in names)
+        super().__init__(self._sentence())
+
+    def _sentence(self) -> str:
+        """Make the sentence from its parts: place, cause or expectation, remedy."""
+        wanted = filter(None, (self.expected and f"expected {self.expected}", self.got and f"got {self.got}"))
+        text = "; ".join(filter(None, (self.cause, ", ".join(wanted), self.remedy)))
+        return ": ".join(filter(None, (self.where, text)))
+
+    def at(self, where: str, remedy: str = "") -> Self:
+        """Name a place before that of the error, unless it begins so already, and add a remedy."""
+        if not str(self).startswith(where):
+            self.where = ": ".join(filter(None, (where, self.where)))
+        self.remedy = "; ".join(filter(None, (self.remedy, remedy)))
+        self.args = (self._sentence(),)
+        return self
 
 
 class ShapeError(ArmdynError):
@@ -25,21 +59,7 @@ class ModelError(ArmdynError):
 
 
 class ReadError(ArmdynError):
-    """A file cannot be read as what it claims to be.
-
-    `path`, `line`, `expected`, `got` and `remedy` tell where, what and what helps, as far as these are known; without
-    a sentence, the message is made of them.
-    """
-
-    def __init__(
-        self, message: str = "", *, path: Any = None, line: int | None = None, expected: str = "", got: str = "",
-        remedy: str = "",
-    ) -> None:  # fmt: skip
-        place = ", line ".join(str(part) for part in (path, line) if part is not None)
-        parts = [f"expected {expected}" if expected else "", f"got {got}" if got else ""]
-        sentence = "; ".join(filter(None, (", ".join(filter(None, parts)), remedy)))
-        super().__init__(message or ": ".join(filter(None, (place, sentence))))
-        self.path, self.line, self.expected, self.got, self.remedy = path, line, expected, got, remedy
+    """A file cannot be read as what it claims to be; `path` and `line` tell where, as far as these are known."""
 
 
 class MissingInertiaError(ArmdynError):
@@ -53,8 +73,8 @@ class RankError(ArmdynError):
 class PathError(ArmdynError):
     """A path cannot be followed; `t` [s] and `pose` (4, 4) tell where, `reason` why in a word."""
 
-    def __init__(self, message: str, t: float = 0.0, pose: Any = None, reason: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, cause: str = "", t: float = 0.0, pose: Any = None, reason: str = "", **parts: Any) -> None:
+        super().__init__(cause, **parts)
         self.t, self.pose, self.reason = t, pose, reason
 
 
@@ -64,29 +84,44 @@ class ConstraintError(ArmdynError):
     `conditions` are those concerned, counted from 0.
     """
 
-    def __init__(self, message: str, reason: str = "start", conditions: tuple[int, ...] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, cause: str = "", reason: str = "start", conditions: tuple[int, ...] = (), **parts: Any) -> None:
+        super().__init__(cause, **parts)
         self.reason, self.conditions = reason, conditions
 
 
 class SimulationError(ArmdynError):
     """A run cannot go on; `result` holds what was computed until then."""
 
-    def __init__(self, message: str, result: Any = None) -> None:
-        super().__init__(message)
+    def __init__(self, cause: str = "", result: Any = None, **parts: Any) -> None:
+        super().__init__(cause, **parts)
         self.result = result
 
 
 class DataError(ArmdynError):
     """Measured data cannot support what was asked of them; `findings` about them are as `Fit.findings` are."""
 
-    def __init__(self, message: str, findings: Iterable[Any] = ()) -> None:
-        super().__init__(message)
+    def __init__(self, cause: str = "", findings: Iterable[Any] = (), **parts: Any) -> None:
+        super().__init__(cause, **parts)
         self.findings = tuple(findings)
 
 
 class LimitError(ArmdynError):
     """Limits of joints are missing, contradict each other, or leave no room for what was asked."""
+
+
+def reads_file(read: Callable[P, R]) -> Callable[P, R]:
+    """Let the errors of a function carry the path that is its first argument, where they carry none."""
+
+    @wraps(read)
+    def with_path(*args: P.args, **options: P.kwargs) -> R:
+        try:
+            return read(*args, **options)
+        except ArmdynError as error:
+            paths = (value for value in (*args, *options.values()) if isinstance(value, str | os.PathLike))
+            error.path = error.path or next(map(str, paths), None)
+            raise
+
+    return with_path
 
 
 def install_command(extra: str) -> str:
@@ -101,7 +136,7 @@ class MissingExtraError(ArmdynError, ImportError):
     """An optional dependency is needed and not installed; `extra` is the name under which pip brings it."""
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what}; install it with {install_command(extra)}")
+        super().__init__(what, remedy=f"install it with {install_command(extra)}")
         self.extra = extra
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -141,7 +176,8 @@ def check_choice(
     """Raise unless `value` is one of the known words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise error(f"{where}: unknown {what} {quote(value)}; expected one of {', '.join(words)}")
+        unknown = f"unknown {what} {quote(value)}"
+        raise error(unknown, where=where, expected=f"one of {', '.join(words)}", names=(value,))
 
 
 def quote(value: object) -> str:

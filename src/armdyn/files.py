@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ArmdynError, ReadError, reads_file
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def read_text(path: str | os.PathLike[str], largest: int = MAX_TEXT_BYTES) -> st
         return read_bytes(path, largest).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ReadError(
-            f"{path}: expected UTF-8 text, got other bytes at position {error.start}; save it as UTF-8"
+            path=path, expected="UTF-8 text", got=f"other bytes at position {error.start}", remedy="save it as UTF-8"
         ) from None
 
 
@@ -48,9 +48,9 @@ def read_bytes(path: str | os.PathLike[str], largest: int = MAX_TEXT_BYTES) -> b
         with path.open("rb") as stream:
             data = stream.read(largest + 1)
     except OSError as error:
-        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise ReadError(f"cannot be read ({error.strerror or error})", path=path) from None
     if len(data) > largest:
-        raise ReadError(f"{path}: the file has more than the {largest / 1e6:.0f} MB allowed")
+        raise ReadError(f"the file has more than the {largest / 1e6:.0f} MB allowed", path=path)
     return data
 
 
@@ -63,15 +63,15 @@ def require_file(path: str | os.PathLike[str], largest: int = MAX_TABLE_BYTES) -
     try:
         about = path.stat()
     except OSError as error:
-        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise ReadError(f"cannot be read ({error.strerror or error})", path=path) from None
     except ValueError as error:
-        raise ReadError(f"{str(path)!r}: not a file name ({error})") from None
+        raise ReadError(f"not a file name ({error})", where=f"{str(path)!r}") from None
     if not stat.S_ISREG(about.st_mode):
         remedy = "" if stat.S_ISDIR(about.st_mode) else ", save it as one first"
-        raise ReadError(f"{path}: is {_kind(about.st_mode)}; expected a file{remedy}")
+        raise ReadError(f"is {_kind(about.st_mode)}", path=path, expected=f"a file{remedy}")
     if about.st_size > largest:
         size = f"{about.st_size / 1e6:.0f} MB, more than the {largest / 1e6:.0f} MB"
-        raise ReadError(f"{path}: the file has {size} allowed")
+        raise ReadError(f"the file has {size} allowed", path=path)
     return path
 
 
@@ -84,7 +84,7 @@ def require_folder(path: str | os.PathLike[str]) -> Path:
     """`path`, if it is a folder, or one that can be made."""
     path = Path(path)
     if path.exists() and not path.is_dir():
-        raise ArmdynError(f"cannot write to '{path}': it is a file, expected a folder")
+        raise ArmdynError(f"cannot write to '{path}': it is a file, expected a folder", names=(path,))
     return path
 
 
@@ -98,9 +98,10 @@ def parse_json(text: str | bytes) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ReadError(f"expected JSON ({type(error).__name__})") from None
+        raise ReadError(expected=f"JSON ({type(error).__name__})") from None
 
 
+@reads_file
 def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     """The arrays of an `.npz` file; runs no code from it, and rejects those that unpack to far more than they are."""
     import zipfile
@@ -116,14 +117,14 @@ def read_arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         if others := [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]:
-            raise ReadError(f"{path}: '{others[0]:.80}' in it is no NumPy array")
+            raise ReadError(f"'{others[0]:.80}' in it is no NumPy array", path=path, names=(others[0],))
         return arrays
     except ReadError:
         raise
     except OSError as error:
-        raise ReadError(f"{path}: cannot be read ({error.strerror or error})") from None
+        raise ReadError(f"cannot be read ({error.strerror or error})", path=path) from None
     except Exception as error:  # zipfile, zlib and NumPy each have their own complaints
-        raise ReadError(f"{path}: cannot be read as NumPy arrays ({' '.join(str(error).split())})") from None
+        raise ReadError(f"cannot be read as NumPy arrays ({' '.join(str(error).split())})", path=path) from None
 
 
 def write_arrays(path: str | os.PathLike[str], arrays: Mapping[str, Any], *, compress: bool = True) -> Path:
@@ -145,15 +146,18 @@ def write_figure(path: str | os.PathLike[str], figure: Any, **options: Any) -> P
 def reject_many(path: str | os.PathLike[str], count: int, what: str) -> None:
     """Raise if a file has more arrays or columns than the log of any robot."""
     if count > MAX_COLUMNS:
-        raise ReadError(f"{path}: {count} {what}, more than the {MAX_COLUMNS} allowed; keep those of the robot")
+        raise ReadError(
+            f"{count} {what}, more than the {MAX_COLUMNS} allowed", path=path, remedy="keep those of the robot"
+        )
 
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
     if whole > max(LARGE_ARCHIVE_BYTES, MAX_PACKING_RATIO * packed):
         raise ReadError(
-            f"{path}: {packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do; "
-            "save it without compression if it is meant so"
+            f"{packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do",
+            path=path,
+            remedy="save it without compression if it is meant so",
         )
 
 
@@ -166,7 +170,7 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes | Iterable[str])
     """
     path = Path(path)
     if not path.parent.is_dir():
-        raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+        raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'", names=(path, path.parent))
     whole = [data] if isinstance(data, str | bytes) else data
     payload = (piece.encode() if isinstance(piece, str) else piece for piece in whole)
     try:

@@ -55,7 +55,7 @@ def present(result: Any, how: str, **options: Any) -> Any:
         if how in ways.split():
             return getattr(importlib.import_module(module), FUNCTIONS[how])(result, **options)
     known = ", ".join(name.rpartition(".")[2] for name, (_, ways) in RENDERERS.items() if how in ways.split())
-    raise ArmdynError(f"report: no {how} for a {type(result).__name__}; expected one of {known}")
+    raise ArmdynError(f"no {how} for a {type(result).__name__}", where="report", expected=f"one of {known}")
 
 
 def write_page(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Path:
@@ -75,14 +75,17 @@ def require_page(path: str | os.PathLike[str] | None, what: str = "report") -> N
     """Reject a file of another kind than a page."""
     if path is not None and Path(path).suffix.lower() not in PAGES:
         raise ArmdynError(
-            f"{what}: expected a file that ends in .html, got '{path}'; print the page from a browser for a PDF"
+            where=what,
+            expected="a file that ends in .html",
+            got=f"'{path}'",
+            remedy="print the page from a browser for a PDF",
         )
 
 
 def require_picture(path: str | os.PathLike[str] | None, what: str = "plot") -> None:
     """Reject a file of another kind than a picture."""
     if path is not None and Path(path).suffix.lower() not in PICTURES:
-        raise ArmdynError(f"{what}: expected a file that ends in {', '.join(PICTURES)}, got '{path}'")
+        raise ArmdynError(where=what, expected=f"a file that ends in {', '.join(PICTURES)}", got=f"'{path}'")
 
 
 def draw_figure(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:

@@ -194,7 +194,7 @@ def test_damaged_data_sets(arm: armdyn.Arm, tmp_path: Path) -> None:
     (tmp_path / "meta" / "info.json").write_text("{")
     with pytest.raises(ReadError) as broken:
         read_servo_log(tmp_path, arm)
-    assert (broken.value.path, broken.value.expected) == (tmp_path / "meta" / "info.json", "JSON")
+    assert (broken.value.path, broken.value.expected) == (str(tmp_path / "meta" / "info.json"), "JSON")
     (tmp_path / "meta" / "info.json").write_text("{}")
     with pytest.raises(ReadError, match="was it downloaded whole"):
         read_servo_log(tmp_path, arm)

@@ -74,9 +74,9 @@ def calibrate(
     """
     require_arm(arm)
     if not isinstance(geometry, bool) and geometry != "offsets":
-        raise ArmdynError(f"calibrate: expected geometry True, False or 'offsets', got {quote(geometry)}")
+        raise ArmdynError(where="calibrate", expected="geometry True, False or 'offsets'", got=quote(geometry))
     if not isinstance(gravity, bool) and gravity != "masses":
-        raise ArmdynError(f"calibrate: expected gravity True, False or 'masses', got {quote(gravity)}")
+        raise ArmdynError(where="calibrate", expected="gravity True, False or 'masses'", got=quote(gravity))
     measured = poses if isinstance(poses, Poses) else read_poses(poses, arm)
     measured.require(arm)
     unknowns = CalibrationUnknowns(
@@ -118,8 +118,9 @@ def _known_tool(tool: ArrayLike, poses: Poses) -> NDArray:
     markers = as_floats(tool)
     if markers.shape != (poses.n_markers, 3) or not np.isfinite(markers).all():
         raise ShapeError(
-            f"calibrate: expected tool as {poses.n_markers} markers of shape ({poses.n_markers}, 3), "
-            f"got {markers.shape}"
+            where="calibrate",
+            expected=f"tool as {poses.n_markers} markers of shape ({poses.n_markers}, 3)",
+            got=markers.shape,
         )
     return markers
 
@@ -129,9 +130,10 @@ def _require_enough(unknowns: CalibrationUnknowns) -> None:
     measured = 6 * len(poses) if poses.points is None else int(np.isfinite(poses.points).sum())
     if len(poses) < MIN_POSES or measured <= unknowns.n_flat:
         raise DataError(
-            f"{poses.name}: {pluralize(len(poses), 'pose')} cannot determine base and tool; measure at least "
-            f"{MIN_POSES} poses, better 30, in which every joint moves"
+            f"{pluralize(len(poses), 'pose')} cannot determine base and tool",
+            where=poses.name,
+            remedy=f"measure at least {MIN_POSES} poses, better 30, in which every joint moves",
         )
     travel = np.ptp(poses.q, axis=0)
     if not (travel > STILL).any():
-        raise DataError(f"{poses.name}: no joint moves; measure poses in which every joint moves")
+        raise DataError("no joint moves", where=poses.name, remedy="measure poses in which every joint moves")

@@ -27,7 +27,7 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
     goal = as_floats(target)
     position = goal.shape[-1:] == (3,) and goal.shape[-2:] != (4, 4)
     if not position and goal.shape[-2:] != (4, 4):
-        raise ShapeError(f"command: expected poses (..., 4, 4) or positions (..., 3), got shape {goal.shape}")
+        raise ShapeError(where="command", expected="poses (..., 4, 4) or positions (..., 3)", got=f"shape {goal.shape}")
     arm = calibration.nominal
     tool = transform(None, calibration.markers[0]) if position else calibration.tool_pose
     carried = arm.with_tool(arm.tool_pose @ tool)
@@ -49,7 +49,9 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
     outside = ((q < low) | (q > high)).any(1)
     if (bad := np.flatnonzero(missed | outside)).size:
         why = "is out of reach" if missed[bad[0]] else "needs joints outside their limits"
-        raise ArmdynError(f"command: target {bad[0] + 1} of {len(q)} {why}; move it, or give another start q0")
+        raise ArmdynError(
+            f"target {bad[0] + 1} of {len(q)} {why}", where="command", remedy="move it, or give another start q0"
+        )
     return q.reshape(*goal.shape[: -1 if position else -2], arm.n)
 
 

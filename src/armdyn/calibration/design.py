@@ -54,7 +54,7 @@ def calibration_poses(
     require_arm(arm)
     require_chain(arm, "calibration_poses")
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < MIN_POSES:
-        raise ArmdynError(f"calibration_poses: expected at least {MIN_POSES} poses, got {k!r}")
+        raise ArmdynError(where="calibration_poses", expected=f"at least {MIN_POSES} poses", got=f"{k!r}")
     if candidates is None:
         q = _free_poses(arm, max(N_CANDIDATES, 4 * k), obstacles, seed)
     else:

@@ -151,7 +151,9 @@ def _invert(A: NDArray) -> NDArray:
         half = np.linalg.inv(np.linalg.cholesky(A * np.outer(scale, scale)))
     except np.linalg.LinAlgError:
         raise DataError(
-            "calibrate: the poses do not determine base and tool; measure poses in which every joint moves"
+            "the poses do not determine base and tool",
+            where="calibrate",
+            remedy="measure poses in which every joint moves",
         ) from None
     return (half.T @ half) * np.outer(scale, scale)
 

@@ -36,10 +36,10 @@ class Poses(Frozen):
     def __post_init__(self) -> None:
         q = as_floats(self.q)
         if q.ndim != 2:
-            raise ShapeError(f"{self.name}: expected joint positions of shape (K, n), got {q.shape}")
+            raise ShapeError(where=self.name, expected="joint positions of shape (K, n)", got=q.shape)
         if (self.points is None) == (self.poses is None):
             raise ShapeError(
-                f"{self.name}: expected points or poses, got {'both' if self.points is not None else 'none'}"
+                where=self.name, expected="points or poses", got="both" if self.points is not None else "none"
             )
         points = None if self.points is None else _points(self.points, len(q), self.name)
         poses = None if self.poses is None else _poses(self.poses, len(q), self.name)
@@ -85,8 +85,9 @@ class Poses(Frozen):
         require_chain(arm, "calibration")
         if self.q.shape[1] != arm.n:
             raise DataError(
-                f"{self.name}: the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}; use the "
-                "description of the arm that was measured, or name its base and tip"
+                f"the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}",
+                where=self.name,
+                remedy="use the description of the arm that was measured, or name its base and tip",
             )
 
 
@@ -100,14 +101,14 @@ def _points(points: ArrayLike, count: int, name: str) -> NDArray:
     array = as_floats(points)
     array = array[:, None] if array.ndim == 2 else array
     if array.ndim != 3 or array.shape[0] != count or array.shape[2] != 3:
-        raise ShapeError(f"{name}: expected points of shape ({count}, M, 3), got {array.shape}")
+        raise ShapeError(where=name, expected=f"points of shape ({count}, M, 3)", got=array.shape)
     return np.where(np.isfinite(array).all(2)[..., None], array, np.nan)
 
 
 def _poses(poses: ArrayLike, count: int, name: str) -> NDArray:
     array = as_floats(poses)
     if array.shape != (count, 4, 4):
-        raise ShapeError(f"{name}: expected poses of shape ({count}, 4, 4), got {array.shape}")
+        raise ShapeError(where=name, expected=f"poses of shape ({count}, 4, 4)", got=array.shape)
     array = np.array(array)
     known = np.isfinite(array).all((1, 2))
     R = array[known, :3, :3]
@@ -115,7 +116,7 @@ def _poses(poses: ArrayLike, count: int, name: str) -> NDArray:
         np.abs(R @ np.swapaxes(R, 1, 2) - np.eye(3)).max(initial=0.0) > ROTATION_TOLERANCE
         or (np.linalg.det(R) < 0).any()
     ):
-        raise ShapeError(f"{name}: expected rotations, got matrices that are not orthogonal with determinant 1")
+        raise ShapeError(where=name, expected="rotations", got="matrices that are not orthogonal with determinant 1")
     array[known, :3, :3] = nearest_rotation(R)
     array[~known] = np.nan
     return array

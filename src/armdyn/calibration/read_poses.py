@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armdyn.calibration.pose_columns import ANGLES, LENGTHS, PoseColumn, pose_columns
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.start import as_points, linear_start
-from armdyn.errors import ArmdynError, ReadError, check_choice
+from armdyn.errors import ArmdynError, ReadError, check_choice, reads_file
 from armdyn.files import parse_json, read_arrays, read_text
 from armdyn.identification.logs.guess_columns import numbered
 from armdyn.identification.logs.read_csv import read_csv
@@ -74,6 +74,7 @@ CANDIDATES = {
 }
 
 
+@reads_file
 def read_poses(
     path: str | os.PathLike[str],
     arm: Arm | None = None,
@@ -109,7 +110,12 @@ def read_poses(
     check_choice("read_poses", "length", length, LENGTHS)
     check_choice("read_poses", "camera", camera, CAMERAS)
     if not isinstance(path, str | os.PathLike):
-        raise ArmdynError(f"read_poses: expected the path of a file, got {path!r:.60}; Poses(q, points) takes arrays")
+        raise ArmdynError(
+            where="read_poses",
+            expected="the path of a file",
+            got=f"{path!r:.60}",
+            remedy="Poses(q, points) takes arrays",
+        )
     path = Path(path)
     columns, arrays, notes = _columns(path, () if arm is None else arm.joint_names)
     units = (ANGLES[angle], LENGTHS[length])
@@ -124,7 +130,9 @@ def read_poses(
     if camera == "tool":
         if poses is None:
             raise ReadError(
-                f"{path}: a camera on the tool measures poses, but the file holds points; name the angles' columns"
+                "a camera on the tool measures poses, but the file holds points",
+                path=path,
+                remedy="name the angles' columns",
             )
         known = np.isfinite(poses).all((1, 2))
         poses = np.where(known[:, None, None], inverse(np.where(known[:, None, None], poses, np.eye(4))), np.nan)
@@ -142,7 +150,7 @@ def _columns(path: Path, joints: tuple[str, ...]) -> tuple[dict[str, NDArray], d
     elif suffix == ".json":
         arrays = _json_arrays(path)
     else:
-        raise ReadError(f"{path}: expected measured poses as .csv, .npz or .json, got '{suffix}'")
+        raise ReadError(path=path, expected="measured poses as .csv, .npz or .json", got=f"'{suffix}'")
     return (arrays, {}, []) if np.ndim(arrays.get("q", 0)) != 2 else ({}, arrays, [])
 
 
@@ -153,7 +161,7 @@ def _json_arrays(path: Path) -> dict[str, NDArray]:
             document = {name: [row.get(name) for row in document] for name in document[0]}
         return {name: np.array(x, dtype=float) for name, x in document.items() if isinstance(x, list)}
     except (AttributeError, IndexError, TypeError, ValueError) as error:
-        raise ReadError(f"{path}: expected arrays of numbers by name, or a list of poses ({error})") from None
+        raise ReadError(path=path, expected=f"arrays of numbers by name, or a list of poses ({error})") from None
 
 
 def _whole_arrays(
@@ -165,11 +173,11 @@ def _whole_arrays(
     if "poses" in arrays:
         poses = np.array(arrays["poses"], float)
         if poses.shape != (len(q), 4, 4):
-            raise ReadError(f"{path}: expected poses of shape ({len(q)}, 4, 4), got {poses.shape}")
+            raise ReadError(path=path, expected=f"poses of shape ({len(q)}, 4, 4)", got=poses.shape)
         poses[:, :3, 3] *= units[1]
         return q, None, poses
     if "points" not in arrays:
-        raise ReadError(f"{path}: expected points or poses beside q, got {', '.join(arrays)}")
+        raise ReadError(path=path, expected="points or poses beside q", got=", ".join(arrays))
     points = np.asarray(arrays["points"], float)
     return q, points.reshape(len(q), -1, 3) * units[1], None
 
@@ -195,7 +203,7 @@ class _Table:
             wanted = "q1..qn" if arm is None else f"q1..q{arm.n} or {', '.join(arm.joint_names)}"
             there = [column.name for column in self.columns.values()]
             got = "a table without names" if there == numbered(len(there)) else ", ".join(there)
-            raise ReadError(f"{self.path}: expected columns {wanted}, got {got}; name them in the first line")
+            raise ReadError(path=self.path, expected=f"columns {wanted}", got=got, remedy="name them in the first line")
         slides = slides if len(slides) == len(names) else np.zeros(len(names), bool)
         pairs = zip(names, slides, strict=True)
         return np.stack([self.take(name, self.units[1 if slide else 0]) for name, slide in pairs], axis=1)
@@ -208,7 +216,9 @@ class _Table:
             lacking = [name for triple in triples for name in triple if name not in self.columns]
             if lacking or not triples:
                 missing = ", ".join(lacking) or "x, y, z"
-                raise ReadError(f"{self.path}: column {missing} is missing; expected x, y, z or x1, y1, z1, x2, ...")
+                raise ReadError(
+                    f"column {missing} is missing", path=self.path, expected="x, y, z or x1, y1, z1, x2, ..."
+                )
             return np.stack([self._triple(triple) for triple in triples], axis=1), None
         position = self._triple(["x", "y", "z"])
         for convention in CONVENTIONS.values():
@@ -229,7 +239,9 @@ class _Table:
         """Poses in the convention with which they fit the arm best."""
         if arm is None:
             raise ReadError(
-                f"{self.path}: the names of the angles do not tell their convention; give the arm, or rename them"
+                "the names of the angles do not tell their convention",
+                path=self.path,
+                remedy="give the arm, or rename them",
             )
         poses = {name: _assemble(position, angles, rotation) for name, rotation in CANDIDATES.items()}
         known = np.isfinite(next(iter(poses.values()))).all((1, 2)) & np.isfinite(q).all(1)

@@ -86,10 +86,14 @@ def save_calibration(
     if suffix not in (".urdf", ".xml", ".toml", ".yaml"):
         reason = "a DH table cannot hold axes that are nearly parallel; " if suffix == ".csv" else ""
         raise ArmdynError(
-            f"save: {reason}expected a file that ends in .urdf, .xml (MJCF), .toml or .yaml (UR), got '{path}'"
+            f"{reason}expected a file that ends in .urdf, .xml (MJCF), .toml or .yaml (UR), got '{path}'",
+            where="save",
+            names=(path,),
         )
     if placed and (onto is not None or suffix == ".yaml"):
-        raise ArmdynError("save: base and tool are not part of a file that is kept; write a new one, without onto=")
+        raise ArmdynError(
+            "base and tool are not part of a file that is kept", where="save", remedy="write a new one, without onto="
+        )
     arm = calibration.arm
     if offsets is not None:
         arm = _without_offsets(calibration)
@@ -109,7 +113,9 @@ def save_calibration(
 
         write_mjcf(arm, path, onto, frames=True)
     else:
-        raise ArmdynError("save: onto= keeps the contents of a URDF or MJCF; other files are always written anew")
+        raise ArmdynError(
+            "onto= keeps the contents of a URDF or MJCF; other files are always written anew", where="save"
+        )
 
 
 def _without_offsets(calibration: Calibration) -> Arm:
@@ -135,8 +141,9 @@ def save_ur_kinematics(arm: Arm, path: str | os.PathLike[str]) -> None:
     links = [next((link for end, link in UR_LINKS.items() if name.endswith(end)), "") for name in arm.joint_names]
     if links != list(UR_LINKS.values()):
         raise ArmdynError(
-            f"save: only arms of ur_description have kinematics parameters in YAML, and '{arm.name}' has other joints; "
-            "write .urdf or .toml"
+            f"only arms of ur_description have kinematics parameters in YAML, and '{arm.name}' has other joints",
+            where="save",
+            remedy="write .urdf or .toml",
         )
     lines = ["kinematics:"]
     for i, (link, joint) in enumerate(zip(links, arm.joints, strict=True)):
@@ -154,8 +161,10 @@ def save_offsets(calibration: Calibration, path: str | os.PathLike[str]) -> None
     geometry = calibration.written.geometry
     if not geometry.any():
         raise ArmdynError(
-            f"save: the verdict is '{calibration.verdict}': no zeros are better than nominal; measure more "
-            "poses, or more precisely"
+            f"the verdict is '{calibration.verdict}': no zeros are better than nominal",
+            where="save",
+            remedy="measure more poses, or more precisely",
+            names=(calibration.verdict,),
         )
     names, values = (
         calibration.nominal.joint_names,

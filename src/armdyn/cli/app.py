@@ -159,7 +159,7 @@ def _complaint(error: Exception, arguments: list[str]) -> int:
 
 
 def _print_json_error(error: BaseException, text: str, arguments: list[str]) -> None:
-    """Print an error for programs, where JSON was asked for: its kind, its sentence, findings about the data."""
+    """Print an error for programs, where JSON was asked for: its kind, its sentence and their parts, findings."""
     if JSON not in arguments:
         return
     from armdyn.cli.show import print_json
@@ -168,9 +168,9 @@ def _print_json_error(error: BaseException, text: str, arguments: list[str]) -> 
         {"kind": finding.kind.value, "joints": list(finding.joints)} for finding in getattr(error, "findings", ())
     ]
     about: dict[str, Any] = {"kind": type(error).__name__, "message": text}
-    for name in ("path", "line", "expected", "got", "remedy"):
+    for name in ("path", "line", "where", "cause", "expected", "got", "remedy", "names"):
         if value := getattr(error, name, None):
-            about[name] = value if isinstance(value, int) else str(value)
+            about[name] = value
     print_json({"error": about | ({"findings": findings} if findings else {})})
 
 

@@ -25,10 +25,10 @@ def require_folders(
     require_page(report, "--report")
     require_picture(figure, "--figure")
     if model is not None and model.suffix.lower() not in MODELS:
-        raise ArmdynError(f"--out: expected a file that ends in {', '.join(MODELS)}, got '{model}'")
+        raise ArmdynError(where="--out", expected=f"a file that ends in {', '.join(MODELS)}", got=f"'{model}'")
     for path in (*paths, report, model, figure):
         if path is not None and not path.parent.is_dir():
-            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'")
+            raise ArmdynError(f"cannot write '{path}': there is no folder '{path.parent}'", names=(path, path.parent))
 
 
 def end_command(text: str) -> NoReturn:

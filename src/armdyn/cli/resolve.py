@@ -73,7 +73,7 @@ def resolve(arm: str, base: str | None = None, tip: str | None = None) -> Arm:
     for word in XACRO["--xacro-arg"]:
         name, colon, value = word.partition(":=")
         if not (colon and name):
-            raise ArmdynError(f"--xacro-arg: expected name:=value, got '{word}'")
+            raise ArmdynError(where="--xacro-arg", expected="name:=value", got=f"'{word}'")
         args[name] = value
     return named_arm(arm, base, tip, args=args, packages=XACRO["--package-path"])
 

@@ -100,7 +100,13 @@ def _columns(table: dict[str, NDArray], kind: str, n: int, file: Path) -> NDArra
     names = [f"{kind}{i + 1}" for i in range(n)]
     missing = [name for name in names if name not in table]
     if missing and (kind == "q" or len(missing) < n):
-        raise ReadError(f"{file}: no column '{missing[0]}'; expected q1 .. q{n}, got {', '.join(list(table)[:12])}")
+        raise ReadError(
+            f"no column '{missing[0]}'",
+            path=file,
+            expected=f"q1 .. q{n}",
+            got=", ".join(list(table)[:12]),
+            names=(missing[0],),
+        )
     if missing:
         return np.zeros((len(next(iter(table.values()))), n))
     return whole_columns(table, names, str(file))
@@ -111,7 +117,7 @@ def whole_columns(table: dict[str, NDArray], names: Sequence[str], where: str) -
     values = np.column_stack([table[name] for name in names])
     if not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
-        raise ReadError(f"{where}: no number in column '{names[column]}' of row {row + 1}")
+        raise ReadError(f"no number in column '{names[column]}' of row {row + 1}", where=where, names=(names[column],))
     return values
 
 
@@ -138,7 +144,7 @@ def write_columns(path: Path, t: NDArray | None, columns: dict[str, NDArray], qu
         text = "\n".join([",".join(columns), *(",".join(f"{x:.17g}" for x in row) for row in rows)])
         write_whole(path, text + "\n")
     else:
-        raise ReadError(f"cannot write '{path}': expected the ending .csv or .npz")
+        raise ReadError(f"cannot write '{path}': expected the ending .csv or .npz", names=(path,))
     if not quiet:
         print(f"wrote {path}")
 

@@ -37,7 +37,7 @@ def _run(code: LawCode, main: Path) -> str:
     """Return what a program of the law's sources and `main` prints."""
     cc = compiler()
     if cc is None:
-        raise ArmdynError("generated C: no compiler found; expected cc, gcc or clang in PATH")
+        raise ArmdynError("generated C: no compiler found", expected="cc, gcc or clang in PATH")
     with tempfile.TemporaryDirectory() as folder:
         program = str(Path(folder) / "program")
         sources = map(str, (*code.sources, main))

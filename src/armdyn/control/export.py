@@ -90,13 +90,15 @@ def law_code(
     ('planar2_computedtorque.c', 'planar2_computedtorque.h')
     """
     if not isinstance(law, Law):
-        raise ArmdynError(f"law_code: expected a control law, got {quote(law)}")
+        raise ArmdynError(where="law_code", expected="a control law", got=quote(law))
     rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
     names = as_names(inputs)
     for name, value in law.params.items():
         if value.shape != law.core_shape(name):
-            raise ArmdynError(f"law_code: {name} is a batch of shape {value.shape}; export one law of it at a time")
+            raise ArmdynError(
+                f"{name} is a batch of shape {value.shape}", where="law_code", remedy="export one law of it at a time"
+            )
     subject = StepSubject(law, 1 / rate)
     functions = {f"{prefix}_update": declaration(step_function(subject), "law_code")}
     update = write_code(functions, subject, Path(directory), f"{prefix}_update", dtype, names, {}, search)

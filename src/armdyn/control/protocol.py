@@ -110,7 +110,9 @@ class Law(Frozen, ABC):
     def without_friction(self) -> Law:
         """The same law, with friction left to others; an error if it cannot be."""
         if self.compensates_friction:
-            raise ShapeError(f"{type(self).__name__} compensates friction already; leave FrictionFeedforward out")
+            raise ShapeError(
+                f"{type(self).__name__} compensates friction already", remedy="leave FrictionFeedforward out"
+            )
         return self
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:
@@ -154,7 +156,7 @@ class Law(Frozen, ABC):
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
         """Torques of a law without state at one instant, for laws used as plain functions."""
         if self.init():
-            raise ShapeError(f"{type(self).__name__} has a state; call its step")
+            raise ShapeError(f"{type(self).__name__} has a state", remedy="call its step")
         return self.step(self.arm, self.params, {}, q, qd, ref, 0.0)[0]
 
 
@@ -168,15 +170,15 @@ def check_setting(law: Law, name: str, positive: bool = True, finite: bool = Tru
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
     where = f"{type(law).__name__}: {name}"
     if not isinstance(law.arm, Arm):
-        raise ShapeError(f"{type(law).__name__}: expected an arm, got {quote(law.arm)}")
+        raise ShapeError(where=type(law).__name__, expected="an arm", got=quote(law.arm))
     array, core = as_numbers(getattr(law, name), where), law.core_shape(name)
     if array.ndim == 0:
         array = np.full(core, float(array))
     if array.shape[max(array.ndim - len(core), 0) :] != core:
-        raise ShapeError(f"{where}: expected shape {text(core)} for arm '{law.arm.name}', got {array.shape}")
+        raise ShapeError(where=where, expected=f"shape {text(core)} for arm '{law.arm.name}'", got=array.shape)
     if np.isnan(array).any() or (finite and np.isinf(array).any()):
-        raise ShapeError(f"{where}: expected {'finite ' if finite else ''}numbers, got {quote(getattr(law, name))}")
+        raise ShapeError(where=where, expected=f"{'finite ' if finite else ''}numbers", got=quote(getattr(law, name)))
     if positive and (array < 0).any():
         joint = law.arm.coordinate_names[int(np.argwhere(array < 0)[0][-1])] if core == (law.arm.n,) else "?"
-        raise ShapeError(f"{where}: expected gains >= 0, got {array.min():g} for joint '{joint}'")
+        raise ShapeError(where=where, expected="gains >= 0", got=f"{array.min():g} for joint '{joint}'")
     law._set(**{name: array})

@@ -83,7 +83,7 @@ class LoopRecord:
         if Path(path).suffix.lower() == ".npz":
             return write_arrays(path, columns)
         if Path(path).suffix.lower() != ".csv":
-            raise ArmdynError(f"{path}: expected a name that ends in .csv or .npz")
+            raise ArmdynError(where=path, expected="a name that ends in .csv or .npz")
         heads = ["t", *(f"{name}{i + 1}" for name in ("q", "qd", "tau") for i in range(self.q.shape[1]))]
         table = np.column_stack(list(columns.values()))
         lines = [",".join(f"{x:.9g}" for x in row) for row in table]
@@ -127,7 +127,7 @@ def run_law(
     (`law_code`) where a deadline must not be missed.
     """
     if not isinstance(law, Law):
-        raise ArmdynError(f"run_law: expected a control law, got {quote(law)}")
+        raise ArmdynError(where="run_law", expected="a control law", got=quote(law))
     rate, duration = (one_number(x, "run_law", f"a {what} > 0") for x, what in ((rate, "rate"), (duration, "duration")))
     if not any(isinstance(part, Guarded) for part in nested_laws(law)):
         law = Guarded(law, fallback="gravity")

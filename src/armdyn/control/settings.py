@@ -15,14 +15,14 @@ def as_numbers(value: Any, where: str, expected: str = "numbers") -> NDArray:
     try:
         return np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected {expected}, got {quote(value)}") from None
+        raise ShapeError(where=where, expected=expected, got=quote(value)) from None
 
 
 def one_number(value: Any, where: str, expected: str, *, zero: bool = False) -> float:
     """A finite number > 0, or >= 0 if `zero` is allowed."""
     array = as_numbers(value, where, expected)
     if array.ndim or not np.isfinite(array) or array < 0 or (array == 0 and not zero):
-        raise ShapeError(f"{where}: expected {expected}, got {quote(value)}")
+        raise ShapeError(where=where, expected=expected, got=quote(value))
     return float(array)
 
 
@@ -30,7 +30,7 @@ def joint_numbers(value: ArrayLike, n: int, where: str, expected: str) -> NDArra
     """Finite numbers > 0, one per joint; one serves all."""
     array = as_numbers(value, where, expected)
     if array.shape not in ((), (n,)) or not (np.isfinite(array).all() and (array > 0).all()):
-        raise ShapeError(f"{where}: expected {expected}, one number or {n}, got {quote(value)}")
+        raise ShapeError(where=where, expected=f"{expected}, one number or {n}", got=quote(value))
     return np.array(np.broadcast_to(array, n))
 
 
@@ -38,5 +38,5 @@ def a_pose(value: ArrayLike, n: int, where: str) -> NDArray:
     """Positions of n joints."""
     array = as_numbers(value, where, f"{n} finite positions")
     if array.shape != (n,) or not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected {n} finite positions, got {quote(value)}")
+        raise ShapeError(where=where, expected=f"{n} finite positions", got=quote(value))
     return array

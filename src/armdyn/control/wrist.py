@@ -45,7 +45,7 @@ class Tool:
         parts = [[self.mass], self.mass * np.asarray(self.com, float), self.bias]
         numbers = np.concatenate([np.asarray(x, float).ravel() for x in parts])
         if numbers.shape != (10,) or not np.isfinite(numbers).all() or self.mass < 0:
-            raise ArmdynError(f"Tool: expected a mass >= 0, a centre (3,) and a bias (6,), got {quote(self)}")
+            raise ArmdynError(where="Tool", expected="a mass >= 0, a centre (3,) and a bias (6,)", got=quote(self))
         return numbers
 
 
@@ -66,7 +66,9 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     poses, wrenches = np.asarray(q, float), np.asarray(readings, float)
     if poses.ndim != 2 or poses.shape[1] != arm.n or wrenches.shape != (len(poses), 6):
         raise ArmdynError(
-            f"identify_tool: expected poses (P, {arm.n}) and readings (P, 6), got {poses.shape}, {wrenches.shape}"
+            where="identify_tool",
+            expected=f"poses (P, {arm.n}) and readings (P, 6)",
+            got=f"{poses.shape}, {wrenches.shape}",
         )
     g = np.einsum("pji,j->pi", forward_kinematics(arm, poses)[:, :3, :3], arm.gravity)
     A = np.zeros((len(poses), 6, 10))
@@ -76,13 +78,16 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     rows = A.reshape(-1, 10)
     if len(poses) < MIN_POSES or np.linalg.matrix_rank(rows, 1e-6) < 10:
         raise ArmdynError(
-            "identify_tool: these poses do not tell the tool from the bias; turn the wrist so that gravity points "
-            "along three axes of the tip"
+            "these poses do not tell the tool from the bias",
+            where="identify_tool",
+            remedy="turn the wrist so that gravity points along three axes of the tip",
         )
     mass, *moment = (x := np.linalg.lstsq(rows, wrenches.ravel(), rcond=None)[0])[:4]
     if not mass > 0:
         raise ArmdynError(
-            f"identify_tool: expected a mass > 0, the readings give {mass:.3g} kg; is gravity's sign right?"
+            where="identify_tool",
+            expected=f"a mass > 0, the readings give {mass:.3g} kg",
+            remedy="is gravity's sign right?",
         )
     return Tool(float(mass), tuple(np.array(moment) / mass), tuple(x[4:]))
 

@@ -187,8 +187,10 @@ def onto_constraint(
         x = x - _least_step(arm, x, constraint, residual)
     else:
         raise ConstraintError(
-            f"onto_constraint: no position of arm '{arm.name}' near the one given keeps the constraint (residual "
-            f"{np.abs(residual).max():.3g}); start nearer, or move the constraint into the arm's reach"
+            f"no position of arm '{arm.name}' near the one given keeps the constraint (residual "
+            f"{np.abs(residual).max():.3g})",
+            where="onto_constraint",
+            remedy="start nearer, or move the constraint into the arm's reach",
         )
     if qd is None:
         return x
@@ -214,8 +216,9 @@ def check_start(arm: Arm, constraint: Constraint, q: NDArray, qd: NDArray) -> No
     speed = np.abs(np.einsum("...mn,...n->...m", constraint_jacobian(arm, q, constraint), qd)).max()
     if max(gap, speed) > MAX_START_GAP:
         raise ConstraintError(
-            f"simulate: the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or "
-            "rad/s); start at onto_constraint(arm, q0, constraint, qd0)"
+            f"the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or rad/s)",
+            where="simulate",
+            remedy="start at onto_constraint(arm, q0, constraint, qd0)",
         )
 
 

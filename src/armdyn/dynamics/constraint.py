@@ -139,7 +139,7 @@ class DirectionAngle:
         _set_vectors(self, axis=True, direction=True)
         _check_number(self, "cosine")
         if not -1 < self.cosine < 1:
-            raise ModelError(f"DirectionAngle: expected a cosine between -1 and 1, got {self.cosine:g}")
+            raise ModelError(where="DirectionAngle", expected="a cosine between -1 and 1", got=f"{self.cosine:g}")
 
     def residual(self, R: Symbol, p: Symbol) -> Symbol:
         """Cosine beyond the one to keep."""
@@ -169,8 +169,9 @@ class Constraint:
         object.__setattr__(self, "conditions", listed)
         if not listed or not all(isinstance(x, Condition) for x in listed):
             raise ModelError(
-                "Constraint: expected PointOnPlane(...), PointAtDistance(...) or DirectionAngle(...), at least one, "
-                f"got {quote(self.conditions)}"
+                where="Constraint",
+                expected="PointOnPlane(...), PointAtDistance(...) or DirectionAngle(...), at least one",
+                got=quote(self.conditions),
             )
 
     def __len__(self) -> int:
@@ -351,7 +352,7 @@ def constraint_drift(arm: Arm, q: Q, qd: Qd, constraint: Constraint) -> Array:
 def check_constraint(constraint: Any) -> Constraint:
     """Return the constraint, or raise where something else stands in its place."""
     if not isinstance(constraint, Constraint):
-        raise ModelError(f"expected a constraint such as on_plane(point, normal), got {quote(constraint)}")
+        raise ModelError(expected="a constraint such as on_plane(point, normal)", got=quote(constraint))
     return constraint
 
 
@@ -361,7 +362,7 @@ def check_constraint(constraint: Any) -> Constraint:
 def _vector(value: ArrayLike, what: str) -> NDArray:
     vector = as_floats(value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{what}: expected three finite numbers, got {quote(value)}")
+        raise ModelError(where=what, expected="three finite numbers", got=quote(value))
     return vector
 
 
@@ -369,7 +370,7 @@ def _unit(value: ArrayLike, what: str) -> Numbers:
     vector = _vector(value, what)
     size = float(np.linalg.norm(vector))
     if not size > 0:
-        raise ModelError(f"{what}: expected a direction, got a vector of length zero")
+        raise ModelError(where=what, expected="a direction", got="a vector of length zero")
     return tuple(float(x) for x in vector / size)
 
 
@@ -385,5 +386,5 @@ def _check_number(condition: Any, name: str, positive: bool = False) -> None:
     value = getattr(condition, name)
     if not is_number(value) or (positive and not value > 0):
         kind = "a number > 0" if positive else "a finite number"
-        raise ModelError(f"{type(condition).__name__}: {name}: expected {kind}, got {quote(value)}")
+        raise ModelError(where=f"{type(condition).__name__}: {name}", expected=kind, got=quote(value))
     object.__setattr__(condition, name, float(value))

@@ -35,8 +35,10 @@ def accelerations(
     coupled = rotors is not None and rotors.shape[1] > 1
     if method == "articulated" and arm.G is not None:
         raise ModelError(
-            f"forward_dynamics: articulated bodies are for joints that move by themselves, and arm '{arm.name}' has "
-            "some that follow others; use method='composite'"
+            f"articulated bodies are for joints that move by themselves, and arm '{arm.name}' has some "
+            "that follow others",
+            where="forward_dynamics",
+            remedy="use method='composite'",
         )
     free = arm.G is None and not coupled
     if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO and free):

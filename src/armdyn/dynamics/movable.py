@@ -52,8 +52,10 @@ def require_movable_with_rotors(arm: Arm, bound: Collection[str]) -> None:
 def _require(arm: Arm, names: list[str], hint: str) -> None:
     if names:
         raise ModelError(
-            f"arm '{arm.name}': the mass matrix is singular, no inertia resists joint {', '.join(names)}; "
-            f"the links from there on weigh nothing or lie on the axis: {hint}"
+            f"the mass matrix is singular, no inertia resists joint {', '.join(names)}; the links from "
+            f"there on weigh nothing or lie on the axis: {hint}",
+            where=f"arm '{arm.name}'",
+            names=names,
         )
 
 

@@ -63,7 +63,7 @@ def operational_inertia(arm: Arm, q: Q, *, theta: Theta = None) -> Array:
     """
     if arm.n < 6:
         raise ModelError(
-            f"operational_inertia: arm '{arm.name}' has {arm.n} joints; the tip's inertia exists from six "
-            "on, tip_mobility for any number"
+            f"arm '{arm.name}' has {arm.n} joints; the tip's inertia exists from six on, tip_mobility for any number",
+            where="operational_inertia",
         )
     return factorize(tip_mobility(arm, q, theta=theta)).inverse()

@@ -90,9 +90,11 @@ def identify_drive_gains(
         If the currents do not show the payload.
     """
     if not mass > 0:
-        raise ArmdynError(f"identify_drive_gains: expected mass > 0, got {mass}")
+        raise ArmdynError(where="identify_drive_gains", expected="mass > 0", got=mass)
     if arm.coupling is not None:
-        raise ArmdynError(f"identify_drive_gains: drives of arm '{arm.name}' are coupled, which is not supported")
+        raise ArmdynError(
+            f"drives of arm '{arm.name}' are coupled, which is not supported", where="identify_drive_gains"
+        )
     logs = [log if isinstance(log, Log) else read_log(log, arm) for log in (without, loaded)]
     for log in logs:
         require_all_torques(log, "drive_gains")
@@ -120,10 +122,10 @@ def identify_drive_gains(
 def _payload(arm: Arm, mass: float, com: ArrayLike | None, inertia: ArrayLike | None) -> tuple[NDArray, NDArray]:
     """Return what is known (10,) of the payload about the last link's origin, and which parameters are not."""
     if inertia is not None and com is None:
-        raise ArmdynError("identify_drive_gains: an inertia about the centre of mass needs com")
+        raise ArmdynError("an inertia about the centre of mass needs com", where="identify_drive_gains")
     for name, value, shape in (("com", com, (3,)), ("inertia", inertia, (3, 3))):
         if value is not None and (np.shape(value) != shape or not np.isfinite(value).all()):  # type: ignore[union-attr]
-            raise ShapeError(f"identify_drive_gains: expected {name} of shape {shape}, got {np.shape(value)}")
+            raise ShapeError(where="identify_drive_gains", expected=f"{name} of shape {shape}", got=np.shape(value))
     if com is None:
         known = np.zeros(inertial.SIZE)
         known[0] = mass
@@ -208,8 +210,9 @@ def _judge(arm: Arm, estimate: DriveGains) -> None:
     if not unsure.min() < WARNED_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
-            f"identify_drive_gains: the currents do not show the payload: gains {known}; take a heavier one, and move "
-            "all joints"
+            f"the currents do not show the payload: gains {known}",
+            where="identify_drive_gains",
+            remedy="take a heavier one, and move all joints",
         )
     names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
     if names:

@@ -195,12 +195,18 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     for name in asked:
         if name not in arm.coordinate_names:
             raise ArmdynError(
-                f"identify: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
+                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
+                where="identify",
+                names=(name,),
             )
     joints = [arm.coordinate_names.index(name) for name in asked]
     if both := set(joints) & set(sharing_joints(arm).tolist()):
         name = arm.coordinate_names[min(both)]
-        raise ArmdynError(f"identify: joint {name!r} shares a drive; balancers of such joints cannot be identified")
+        raise ArmdynError(
+            f"joint {name!r} shares a drive; balancers of such joints cannot be identified",
+            where="identify",
+            names=(name,),
+        )
     return joints
 
 
@@ -344,7 +350,9 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     if verdict.level == Level.NOT_USABLE and not force:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
         message = with_remedy("; ".join(verdict.reasons), remedy)
-        raise DataError(f"identify: arm '{fit.source.name}' is not usable: {message}", findings)
+        raise DataError(
+            f"arm '{fit.source.name}' is not usable: {message}", findings, where="identify", names=(fit.source.name,)
+        )
     if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

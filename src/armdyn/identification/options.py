@@ -61,7 +61,7 @@ class ModelOptions:
         require_word("terms", self.terms, ("full", "gravity"))
         require_word("friction", self.friction, ("auto", "simple"))
         if self.prior is not None and not 0 <= self.prior < np.inf:
-            raise ArmdynError(f"identify: expected prior >= 0, got {self.prior}")
+            raise ArmdynError(where="identify", expected="prior >= 0", got=self.prior)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class SmoothingOptions:
         require_word("form", self.form, FORMS)
         for name, value in (("band", self.band), ("cutoff", self.cutoff)):
             if value is not None and not 0 < value < np.inf:
-                raise ArmdynError(f"identify: expected {name} > 0 [Hz], got {value}")
+                raise ArmdynError(where="identify", expected=f"{name} > 0 [Hz]", got=value)
 
     def filters(self, delay: float | None = None) -> Filters:
         """Settings of the smoothing, with defaults for what is left open."""
@@ -194,4 +194,4 @@ def _take(rest: dict[str, Any], part: OptionPart) -> OptionPart:
 def require_word(name: str, value: str, allowed: tuple[str, ...]) -> None:
     """Reject a word that is not allowed."""
     if value not in allowed:
-        raise ArmdynError(f"identify: expected {name} one of {', '.join(allowed)}, got {value!r}")
+        raise ArmdynError(where="identify", expected=f"{name} one of {', '.join(allowed)}", got=f"{value!r}")

@@ -117,7 +117,9 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     objections = _objections(arm, log, filters, error, without)
     if not mass > 1.96 * sigma[0]:
         mass_text = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
-        raise DataError(f"{log.name}: the torques show no payload: {mass_text}; take a heavier one, or move all joints")
+        raise DataError(
+            f"the torques show no payload: {mass_text}", where=log.name, remedy="take a heavier one, or move all joints"
+        )
     loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
     com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
@@ -189,7 +191,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
         Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
         parts.append((Y, tau - (low @ known).T, tau, np.full(count, number)))
     if not parts:
-        raise DataError(f"{log.name}: no stretch without gaps is long enough; record a longer log")
+        raise DataError("no stretch without gaps is long enough", where=log.name, remedy="record a longer log")
     Y, rest, tau = (np.concatenate([p[k] for p in parts], axis=1) for k in range(3))
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
 

@@ -50,10 +50,10 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     step = np.diff(times)
     if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < 4 * SPOILT_SAMPLES:
         raise ShapeError(
-            f"identify_springs: expected at least {4 * SPOILT_SAMPLES} rows (T, {arm.n}), got {links.shape}"
+            where="identify_springs", expected=f"at least {4 * SPOILT_SAMPLES} rows (T, {arm.n})", got=links.shape
         )
     if np.ptp(step) > 1e-3 * step.mean():
-        raise ShapeError("identify_springs: expected equally spaced times; resample the record first")
+        raise ShapeError(where="identify_springs", expected="equally spaced times", remedy="resample the record first")
     moved = differentiate(links, step.mean(), cutoff=cutoff)
     turned = differentiate(motors, step.mean(), method=moved.method, cutoff=moved.cutoff)
     inner = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
@@ -64,8 +64,11 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     for name, K, std in zip(arm.coordinate_names, springs.stiffness, springs.std, strict=True):
         if not (K > 0 and std < UNKNOWN_DEVIATION * K):
             raise DataError(
-                f"identify_springs: the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard "
-                f"deviation of {std:.2g}); move it so that its torque changes, with encoders that resolve the spring"
+                f"the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard deviation "
+                f"of {std:.2g})",
+                where="identify_springs",
+                remedy="move it so that its torque changes, with encoders that resolve the spring",
+                names=(name,),
             )
     return springs
 

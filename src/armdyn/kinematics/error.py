@@ -97,19 +97,23 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
         T = np.array(poses)
         T = T.astype(float, casting="same_kind" if T.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError):
-        raise ShapeError(f"{what}: expected matrices of numbers, got {quote(poses)}") from None
+        raise ShapeError(where=what, expected="matrices of numbers", got=quote(poses)) from None
     if T.shape[-2:] != (4, 4):
-        raise ShapeError(f"{what}: expected shape (..., 4, 4), got {T.shape}")
+        raise ShapeError(where=what, expected="shape (..., 4, 4)", got=T.shape)
     if not np.isfinite(T).all():
-        raise ShapeError(f"{what}: expected finite numbers, got NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}")
+        raise ShapeError(
+            where=what, expected="finite numbers", got=f"NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}"
+        )
     too_far = (np.abs(T) > FARTHEST_TARGET_M).any((-1, -2))
     if too_far.any():
-        raise ShapeError(f"{what}: expected positions within {FARTHEST_TARGET_M:g} m{_where(too_far)}")
+        raise ShapeError(where=what, expected=f"positions within {FARTHEST_TARGET_M:g} m{_where(too_far)}")
     defect = np.asarray(rigidity_defect(arm, T))
     if (defect > ORTHOGONALITY_TOLERANCE).any():
         raise ShapeError(
-            f"{what}: expected a rigid transform, got a rotation that is not orthogonal with determinant 1, "
-            f"or a last row other than 0 0 0 1{_where(defect > ORTHOGONALITY_TOLERANCE)}"
+            where=what,
+            expected="a rigid transform",
+            got="a rotation that is not orthogonal with determinant 1, or a last row other than 0 0 0 1"
+            + _where(defect > ORTHOGONALITY_TOLERANCE),
         )
     rounded = defect > ROUND_OFF
     if rounded.any():

@@ -112,7 +112,7 @@ class Carried(NamedTuple):
 def carried_point(arm: Arm, q: Symbol, point: Symbol | None, link: Any, what: str, frame: str | None = None) -> Carried:
     """Symbols: the origin of the tip, of a frame or of a link, or a point fixed in it, in base axes."""
     if frame is not None and link is not None:
-        raise ShapeError(f"{what}: expected a link or a frame, got link={link!r} and frame={frame!r}")
+        raise ShapeError(where=what, expected="a link or a frame", got=f"link={link!r} and frame={frame!r}")
     index = arm.frame(frame)[0] if frame is not None else link_index(arm, link, what)
     joints, frames = motions(arm, q), link_frames(arm, q)
     R, p = frames[index] if link is not None else named_frame(arm, frames, frame)
@@ -127,9 +127,9 @@ def link_index(arm: Arm, link: Any, what: str) -> int:
         return arm.tip_index
     if isinstance(link, str):
         hint = f"arm.link_names.index({link!r})" if link in arm.link_names else f"links: {', '.join(arm.link_names)}"
-        raise ShapeError(f"{what}: expected link as a number from 0 to {last}, got {link!r}; {hint}")
+        raise ShapeError(where=what, expected=f"link as a number from 0 to {last}", got=f"{link!r}", remedy=f"{hint}")
     if not isinstance(link, int) or not -last <= link + 1 <= last + 1:
-        raise ShapeError(f"{what}: expected link from 0 to {last} for arm '{arm.name}', got {link!r}")
+        raise ShapeError(where=what, expected=f"link from 0 to {last} for arm '{arm.name}'", got=f"{link!r}")
     return link % arm.n_joints
 
 

@@ -166,11 +166,14 @@ def _of_several(
     """Solve for several frames at once."""
     if settings.task not in ("pose", "position") or method == "closed" or not poses:
         raise ShapeError(
-            "inverse_kinematics: several frames are solved by iteration for task 'pose' or 'position'; give poses by "
-            "the names of frames, and neither another task nor method='closed'"
+            "several frames are solved by iteration for task 'pose' or 'position'",
+            where="inverse_kinematics",
+            remedy="give poses by the names of frames, and neither another task nor method='closed'",
         )
     if idle := [name for name, value in others.items() if value is not None]:
-        raise ShapeError(f"inverse_kinematics: {idle[0]} is for one frame, got poses of {', '.join(map(str, poses))}")
+        raise ShapeError(
+            f"{idle[0]} is for one frame, got poses of {', '.join(map(str, poses))}", where="inverse_kinematics"
+        )
     rows = {name: check_poses(arm, pose, f"inverse_kinematics: pose of '{name}'") for name, pose in poses.items()}
     shapes = {name: pose.shape[:-2] for name, pose in rows.items()}
     start = None if q0 is None else finite_array(q0, (arm.n,), "inverse_kinematics: q0")
@@ -224,11 +227,17 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
         form = None  # these tasks leave freedom that closed forms do not use
     if method == "closed" and form is None:
         raise ModelError(
-            f"inverse_kinematics: arm '{arm.name}' has no closed form for task {task!r}; use method='auto' or 'numeric'"
+            f"arm '{arm.name}' has no closed form for task {task!r}",
+            where="inverse_kinematics",
+            remedy="use method='auto' or 'numeric'",
+            names=(task,),
         )
     if swivel is not None and not isinstance(form, SrsArm):
         raise ModelError(
-            f"inverse_kinematics: arm '{arm.name}' has no swivel angle for task {task!r} and this method; leave it out"
+            f"arm '{arm.name}' has no swivel angle for task {task!r} and this method",
+            where="inverse_kinematics",
+            remedy="leave it out",
+            names=(task,),
         )
     return form
 
@@ -236,7 +245,7 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
 def _settings(task: str, tolerance: float, iterations: int, restarts: int, seed: int) -> SolverSettings:
     for name, value, least in (("iterations", iterations, 1), ("restarts", restarts, 0), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ShapeError(f"inverse_kinematics: expected {name} as an integer >= {least}, got {value!r}")
+            raise ShapeError(where="inverse_kinematics", expected=f"{name} as an integer >= {least}", got=f"{value!r}")
     check_positive("inverse_kinematics", tolerance=tolerance)
     return SolverSettings(task, float(tolerance), int(iterations), int(restarts), int(seed))
 
@@ -273,7 +282,7 @@ def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) 
         return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
     except ValueError:
         raise ShapeError(
-            f"inverse_kinematics: expected {what} that broadcasts to {(*batch, *core)}, got {array.shape}"
+            where="inverse_kinematics", expected=f"{what} that broadcasts to {(*batch, *core)}", got=array.shape
         ) from None
 
 

@@ -93,7 +93,7 @@ def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) ->
     rows = _part(part, "dexterity")
     J = jacobian(arm, q)
     if not np.isfinite(J).all():
-        raise ShapeError("dexterity: expected finite numbers for q, got NaN or infinity")
+        raise ShapeError(where="dexterity", expected="finite numbers for q", got="NaN or infinity")
     scale = np.repeat([1.0, float(length)], 3)
     U, s, Vt = np.linalg.svd((J * scale[:, None])[..., rows, :])
     smallest, largest = s[..., -1], s[..., 0]

@@ -36,8 +36,9 @@ def function(motion: Callable[[NDArray], NDArray]) -> Wish:
         step = np.asarray(motion(q), float)
         if step.shape != q.shape or not np.isfinite(step).all():
             raise ShapeError(
-                f"inverse_kinematics: expected objective(q) to return finite numbers of shape {q.shape}, "
-                f"got shape {step.shape}"
+                where="inverse_kinematics",
+                expected=f"objective(q) to return finite numbers of shape {q.shape}",
+                got=f"shape {step.shape}",
             )
         return step
 

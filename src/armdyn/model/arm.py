@@ -61,9 +61,9 @@ class Link(Frozen):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"link: expected a name, got {quote(self.name)}")
+            raise ModelError(where="link", expected="a name", got=quote(self.name))
         if not isinstance(self.inertia, Inertia):
-            raise ModelError(f"link '{self.name}': expected an Inertia, got {quote(self.inertia)}")
+            raise ModelError(where=f"link '{self.name}'", expected="an Inertia", got=quote(self.inertia))
 
     @property
     def mass(self) -> float:
@@ -149,14 +149,16 @@ class Arm(HintedAttributes, Frozen):
     def __post_init__(self) -> None:
         for name in ("name", "base_name", "tip_name"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ModelError(f"arm: expected text as {name}, got {quote(getattr(self, name))}")
+                raise ModelError(where="arm", expected=f"text as {name}", got=quote(getattr(self, name)))
         where = f"arm '{self.name}'"
         for name, kind in (("joints", Joint), ("links", Link), ("notes", str), ("frames", Frame), ("springs", Spring)):
             object.__setattr__(self, name, _tuple_of(kind, getattr(self, name), f"{where}: {name}"))
         if not self.joints:
-            raise ModelError(f"{where}: the chain has no moving joint; expected at least one")
+            raise ModelError("the chain has no moving joint", where=where, expected="at least one")
         if len(self.links) != len(self.joints):
-            raise ModelError(f"{where}: expected one link per joint, got {len(self.links)} for {self.n_joints} joints")
+            raise ModelError(
+                where=where, expected="one link per joint", got=f"{len(self.links)} for {self.n_joints} joints"
+            )
         _reject_doubles(self.joint_names, f"{where}: joint")
         _reject_doubles(self.link_names, f"{where}: link")
         _ = self.parents, self._dependence  # check the tree, and which joints follow which
@@ -165,15 +167,17 @@ class Arm(HintedAttributes, Frozen):
         for name in ("base_pose", "tool_pose"):
             object.__setattr__(self, name, check_transform(getattr(self, name), f"{where}: {name}"))
         if not isinstance(self.preprocessing, Preprocessing):
-            raise ModelError(f"{where}: preprocessing: expected a Preprocessing, got {quote(self.preprocessing)}")
+            raise ModelError(where=f"{where}: preprocessing", expected="a Preprocessing", got=quote(self.preprocessing))
         if self.mounting_plane is not None:
             object.__setattr__(self, "mounting_plane", _check_plane(self.mounting_plane, where))
         _ = self.coupling, self.deflection  # checks the drives' rows
         for joint in self.joints:
             if joint.follows and (joint.friction.load or joint.drive.coupling):
                 raise ModelError(
-                    f"{where}: joint '{joint.name}' follows others and has no drive of its own: expected neither "
-                    "friction that grows with the load nor a coupled drive"
+                    f"joint '{joint.name}' follows others and has no drive of its own: expected neither friction "
+                    "that grows with the load nor a coupled drive",
+                    where=where,
+                    names=(joint.name,),
                 )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -183,7 +187,9 @@ class Arm(HintedAttributes, Frozen):
         stored = state.pop("fingerprint", None)
         super().__setstate__(state)
         if stored != self.fingerprint:
-            raise ModelError(f"arm '{self.name}': a copy has other numbers than its fingerprint says; save it again")
+            raise ModelError(
+                "a copy has other numbers than its fingerprint says", where=f"arm '{self.name}'", remedy="save it again"
+            )
 
     # -- what it is made of ---------------------------------------------------------------------------
 
@@ -264,17 +270,27 @@ class Arm(HintedAttributes, Frozen):
         for frame in self.frames:
             if frame.link not in self.link_names:
                 raise ModelError(
-                    f"{where}: frame '{frame.name}' is fixed in link '{frame.link}', which is none of "
-                    f"{', '.join(self.link_names)}"
+                    f"frame '{frame.name}' is fixed in link '{frame.link}', which is none of "
+                    f"{', '.join(self.link_names)}",
+                    where=where,
+                    names=(frame.name, frame.link),
                 )
         _reject_doubles([*self.link_names, *(frame.name for frame in self.frames)], f"{where}: link and frame")
         _reject_doubles([spring.name for spring in self.springs], f"{where}: spring")
         for spring in self.springs:
             for link in set(spring.links) - {*self.link_names, self.base_name}:
                 known = ", ".join((self.base_name, *self.link_names))
-                raise ModelError(f"{where}: spring '{spring.name}' is fixed in link '{link}', which is none of {known}")
+                raise ModelError(
+                    f"spring '{spring.name}' is fixed in link '{link}', which is none of {known}",
+                    where=where,
+                    names=(spring.name, link),
+                )
         if self.tip_link is not None and self.tip_link not in self.link_names:
-            raise ModelError(f"{where}: tip_link '{self.tip_link}' is none of its links {', '.join(self.link_names)}")
+            raise ModelError(
+                f"tip_link '{self.tip_link}' is none of its links {', '.join(self.link_names)}",
+                where=where,
+                names=(self.tip_link,),
+            )
 
     def frame(self, name: str) -> tuple[int, NDArray]:
         """Return the index of the link that carries the frame `name`, and the frame's pose (4, 4) in that link.
@@ -289,7 +305,11 @@ class Arm(HintedAttributes, Frozen):
         if name in self.link_names:
             return self.link_names.index(name), np.eye(4)
         known = [self.tip_name, *(frame.name for frame in self.frames), *self.link_names]
-        raise ModelError(f"arm '{self.name}' has no frame {quote(name)}; frames: {', '.join(dict.fromkeys(known))}")
+        raise ModelError(
+            f"arm '{self.name}' has no frame {quote(name)}",
+            remedy=f"frames: {', '.join(dict.fromkeys(known))}",
+            names=(name,),
+        )
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -323,13 +343,15 @@ class Arm(HintedAttributes, Frozen):
             if row and len(row) != self.n:
                 raise ModelError(
                     f"arm '{self.name}', joint '{self.coordinate_names[i]}': expected a coupling row of {self.n} "
-                    f"numbers, one per joint, got {len(row)}"
+                    f"numbers, one per joint, got {len(row)}",
+                    names=(self.coordinate_names[i],),
                 )
             matrix[i] = row or matrix[i]
         if np.linalg.matrix_rank(matrix) < self.n:
             raise ModelError(
-                f"arm '{self.name}': the coupling matrix of the drives is singular; expected shafts that turn "
-                "independently"
+                "the coupling matrix of the drives is singular",
+                where=f"arm '{self.name}'",
+                expected="shafts that turn independently",
             )
         return read_only(matrix)
 
@@ -356,7 +378,8 @@ class Arm(HintedAttributes, Frozen):
             if row and (len(row) != 4 * self.n or not self.is_chain):
                 raise ModelError(
                     f"arm '{self.name}', joint '{joint.name}': expected a deflection row of {4 * self.n} numbers, "
-                    f"four per link of a serial chain, got {len(row)}"
+                    f"four per link of a serial chain, got {len(row)}",
+                    names=(joint.name,),
                 )
             if row:
                 matrix[i] = row
@@ -426,12 +449,12 @@ class Arm(HintedAttributes, Frozen):
         size, numbers = inertial.SIZE * self.n_joints, as_floats(theta)
         if numbers.shape != (size,):
             got = f"shape {numbers.shape}" if numbers.ndim else quote(theta)
-            raise ModelError(f"with_theta: expected {size} numbers for arm '{self.name}', got {got}")
+            raise ModelError(where="with_theta", expected=f"{size} numbers for arm '{self.name}'", got=got)
         links = []
         for name, row in zip(self.link_names, numbers.reshape(self.n_joints, -1), strict=True):
             if np.isinf(row).any():
                 raise ModelError(
-                    f"with_theta: link '{name}': expected finite numbers (NaN where unknown), got infinity"
+                    where=f"with_theta: link '{name}'", expected="finite numbers (NaN where unknown)", got="infinity"
                 )
             links.append(Link(name, Inertia(row)))
         return dataclasses.replace(self, links=tuple(links))
@@ -474,7 +497,7 @@ class Arm(HintedAttributes, Frozen):
         index, pose = self.frame(frame) if frame not in ("tip", "link") else (self.tip_index, self.tool_pose)
         load = Inertia.from_com(mass, com, inertia)
         if why := load.problems():
-            raise ModelError(f"with_payload: the payload is not physically consistent: {why[0]}")
+            raise ModelError(f"the payload is not physically consistent: {why[0]}", where="with_payload")
         link = self.links[index]
         carried = Link(link.name, link.inertia + (load if frame == "link" else load.moved(pose)))
         where = " ".join(f"{x:g}" for x in load.com)
@@ -629,8 +652,10 @@ class Arm(HintedAttributes, Frozen):
                 lacking.append(f"link '{link.name}' lacks {what}")
         if lacking:
             raise MissingInertiaError(
-                f"arm '{self.name}': dynamics needs every inertial parameter, but {'; '.join(lacking)}; "
-                "identify them, or give them with with_theta"
+                f"dynamics needs every inertial parameter, but {'; '.join(lacking)}",
+                where=f"arm '{self.name}'",
+                remedy="identify them, or give them with with_theta",
+                names=lacking,
             )
         return self.theta
 
@@ -653,7 +678,7 @@ def require_arm(arm: Any) -> None:
     """Raise where something else stands in the place of an arm."""
     if not isinstance(arm, Arm):
         remedy = f"; armdyn.load({os.fspath(arm)!r}) makes one" if isinstance(arm, str | os.PathLike) else ""
-        raise ModelError(f"expected an Arm, got {quote(arm)}{remedy}")
+        raise ModelError(expected="an Arm", got=f"{quote(arm)}{remedy}")
 
 
 def _digestible(array: NDArray) -> bytes:
@@ -667,7 +692,7 @@ def _check_plane(plane: Any, where: str) -> tuple[float, ...]:
     row = finite_vector(plane, 4, f"{where}: mounting_plane")
     length = float(np.linalg.norm(row[:3]))
     if length == 0:
-        raise ModelError(f"{where}: mounting_plane: expected a normal that is not zero")
+        raise ModelError(where=f"{where}: mounting_plane", expected="a normal that is not zero")
     return tuple(float(x) for x in (row if abs(length - 1) < 1e-12 else row / length))
 
 
@@ -675,7 +700,7 @@ def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:
     """The items as a tuple, each of them a `kind`."""
     values = tuple(items) if isinstance(items, Iterable) and not isinstance(items, str) else None
     if values is None or not all(isinstance(item, kind) for item in values):
-        raise ModelError(f"{what}: expected a sequence of {kind.__name__}, got {quote(items)}")
+        raise ModelError(where=what, expected=f"a sequence of {kind.__name__}", got=quote(items))
     return values
 
 

@@ -58,8 +58,9 @@ def _matrix(arm: Arm, coupling: Any) -> NDArray:
     C = as_floats(coupling)
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all():
         raise ModelError(
-            f"arm '{arm.name}': expected a coupling such as '5+6', or a matrix ({arm.n}, {arm.n}), got "
-            f"{quote(coupling)}"
+            where=f"arm '{arm.name}'",
+            expected=f"a coupling such as '5+6', or a matrix ({arm.n}, {arm.n})",
+            got=quote(coupling),
         )
     return C
 
@@ -71,8 +72,10 @@ def _of_texts(arm: Arm, texts: list[str]) -> NDArray:
         inner, outer = min(a, b), max(a, b)
         if outer in taken:
             raise ModelError(
-                f"coupling '{text}': the drive of joint {outer + 1} is in '{taken[outer]}' already; give "
-                "Drive(coupling=...) rows for drives that turn with more than two joints"
+                f"the drive of joint {outer + 1} is in '{taken[outer]}' already",
+                where=f"coupling '{text}'",
+                remedy="give Drive(coupling=...) rows for drives that turn with more than two joints",
+                names=(taken[outer],),
             )
         taken[outer] = text
         C[outer, inner] = sign
@@ -87,11 +90,12 @@ def _pair(arm: Arm, text: str) -> tuple[int, int, float]:
             if None not in pair:
                 a, b = (j for j in pair if j is not None)
                 if a == b:
-                    raise ModelError(f"coupling '{text}': names the same joint twice; expected two joints")
+                    raise ModelError("names the same joint twice", where=f"coupling '{text}'", expected="two joints")
                 return a, b, 1.0 if mark == "+" else -1.0
     raise ModelError(
-        f"coupling {quote(text)}: expected two joints with + or - between, by number or name, such as '5+6'; arm "
-        f"'{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}"
+        where=f"coupling {quote(text)}",
+        expected="two joints with + or - between, by number or name, such as '5+6'",
+        remedy=f"arm '{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}",
     )
 
 

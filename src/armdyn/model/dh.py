@@ -81,11 +81,11 @@ def arm_from_dh(rows: Sequence[Mapping[str, Any]] | str | os.PathLike[str], **op
         try:
             return arm_from_dh(table.rows, **{**table.options, **options})
         except ModelError as error:
-            raise ModelError(f"{os.fspath(rows)}: {error}") from None
+            raise ModelError(f"{error}", where=os.fspath(rows)) from None
     convention = options.pop("convention", "standard")
     check_choice("from_dh", "convention", convention, CONVENTIONS, ModelError)
     if not isinstance(rows, Sequence):
-        raise ModelError(f"from_dh: expected a sequence of rows, got {type(rows).__name__}")
+        raise ModelError(where="from_dh", expected="a sequence of rows", got=type(rows).__name__)
     built = [_joint_and_link(row, i, convention) for i, row in enumerate(rows, start=1)]
     links = [link for _, link in built]
     parents = [dict(row).get("parent") for row in rows]  # type: ignore[arg-type]
@@ -100,7 +100,7 @@ def _on_parent(joint: Joint, parent: Any, i: int, links: Sequence[Link]) -> Join
         return replace(joint, parent=parent)
     if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent < i:
         raise ModelError(
-            f"DH row {i}: parent: expected the number of a row before it, 0 for the base, got {quote(parent)}"
+            where=f"DH row {i}: parent", expected="the number of a row before it, 0 for the base", got=quote(parent)
         )
     if parent == i - 1:
         return joint
@@ -112,7 +112,9 @@ def reject_unknown(
 ) -> None:
     """Raise if a table has a key that is not known."""
     if unknown := [str(key) for key in table if key not in known]:
-        raise error(f"{where}: unknown key {', '.join(unknown)[:80]}; expected some of {', '.join(known)}")
+        raise error(
+            f"unknown key {', '.join(unknown)[:80]}", where=where, expected=f"some of {', '.join(known)}", names=unknown
+        )
 
 
 def dh_transform(a: float, alpha: float, d: float, theta: float, convention: str = "standard") -> NDArray:
@@ -135,9 +137,9 @@ def number(value: Any, what: str) -> float:
             raise TypeError
         result = float(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {quote(value)}") from None
+        raise ModelError(where=what, expected="a number", got=quote(value)) from None
     if not np.isfinite(result):
-        raise ModelError(f"{what}: expected a finite number, got {result}")
+        raise ModelError(where=what, expected="a finite number", got=result)
     return result
 
 
@@ -147,7 +149,7 @@ _PI = re.compile(r"([+-]?)(?:(\d+(?:\.\d*)?)\*?)?pi(?:/([1-9]\d*(?:\.\d*)?))?")
 def _joint_and_link(row: Any, i: int, convention: str) -> tuple[Joint, Link]:
     where = f"DH row {i}"
     if not isinstance(row, Mapping):
-        raise ModelError(f"{where}: expected a mapping with kind, a, alpha, d, theta, got {quote(row)}")
+        raise ModelError(where=where, expected="a mapping with kind, a, alpha, d, theta", got=quote(row))
     reject_unknown(row, ROW_KEYS, where)
     row = {key: value for key, value in row.items() if value is not None}
     kind = row.get("kind")
@@ -178,7 +180,7 @@ def _angle(row: Mapping[str, Any], key: str, where: str) -> float:
     if key == "theta" and _is_vector(plain):
         plain = None
     if in_degrees is not None and plain is not None:
-        raise ModelError(f"{where}: both {key} and {key}_deg are given; expected one")
+        raise ModelError(f"both {key} and {key}_deg are given", where=where, expected="one")
     if in_degrees is not None:
         return float(np.deg2rad(number(in_degrees, f"{where}: {key}_deg")))
     return number(0.0 if plain is None else plain, f"{where}: {key}")
@@ -192,12 +194,15 @@ def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
     centred = [key for key in ("mass", "com", "inertia") if row.get(key) is not None]
     if ten is not None and centred:
         raise ModelError(
-            f"{where}: both ten inertial parameters and {', '.join(centred)} are given; expected one of them"
+            f"both ten inertial parameters and {', '.join(centred)} are given",
+            where=where,
+            expected="one of them",
+            names=centred,
         )
     try:
         return _body_about_centre(row) if ten is None else Inertia(ten)
     except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+        raise ModelError(f"{error}", where=where) from None
 
 
 def _is_vector(value: Any) -> bool:
@@ -223,7 +228,7 @@ def _limits(value: Any, where: str) -> Any:
     try:
         lower, upper = value
     except (TypeError, ValueError):
-        raise ModelError(f"{where}: limits: expected (lower, upper) or a mapping, got {quote(value)}") from None
+        raise ModelError(where=f"{where}: limits", expected="(lower, upper) or a mapping", got=quote(value)) from None
     return {"lower": lower, "upper": upper}
 
 
@@ -237,9 +242,9 @@ def _data_from(kind: type, value: Any, where: str, name: str) -> Any:
         return value
     known = [field.name for field in fields(kind)]
     if not isinstance(value, Mapping):
-        raise ModelError(f"{where}: {name}: expected a mapping of {', '.join(known)}, got {quote(value)}")
+        raise ModelError(where=f"{where}: {name}", expected=f"a mapping of {', '.join(known)}", got=quote(value))
     reject_unknown(value, known, f"{where}: {name}")
     try:
         return kind(**value)
     except ModelError as error:
-        raise ModelError(f"{where}: {error}") from None
+        raise ModelError(f"{error}", where=where) from None

@@ -115,10 +115,10 @@ def dh_frames(
     check_choice("dh_frames", "convention", convention, CONVENTIONS, ModelError)
     lines = [_line(axis, i) for i, axis in enumerate(axes, start=1)]
     if not lines:
-        raise ModelError("dh_frames: expected at least one axis, got none")
+        raise ModelError(where="dh_frames", expected="at least one axis", got="none")
     kinds = ["R"] * len(lines) if kinds is None else list(kinds)
     if len(kinds) != len(lines) or any(kind not in ("R", "P") for kind in kinds):
-        raise ModelError(f"dh_frames: expected 'R' or 'P' for each of {len(lines)} axes, got {quote(kinds)}")
+        raise ModelError(where="dh_frames", expected=f"'R' or 'P' for each of {len(lines)} axes", got=quote(kinds))
     T_base = np.eye(4) if base is None else check_transform(base, "dh_frames: base")
     size = 1.0 + max(float(np.abs(line.point - T_base[:3, 3]).max()) for line in lines)
 
@@ -239,7 +239,7 @@ def _line(axis: tuple[ArrayLike, ArrayLike], i: int) -> _Line:
     try:
         point, direction = axis
     except (TypeError, ValueError):
-        raise ModelError(f"dh_frames: axis {i}: expected a point and a direction, got {quote(axis)}") from None
+        raise ModelError(where=f"dh_frames: axis {i}", expected="a point and a direction", got=quote(axis)) from None
     where = f"dh_frames: axis {i}: the"
     return _Line(finite_vector(point, 3, f"{where} point"), unit_vector(direction, f"{where} direction"))
 

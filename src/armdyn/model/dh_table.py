@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from armdyn.errors import ModelError, ReadError
+from armdyn.errors import ModelError, ReadError, reads_file
 from armdyn.files import read_text
 from armdyn.model.dh import number
 from armdyn.spatial import inertia as inertial
@@ -45,6 +45,7 @@ class Table(NamedTuple):
     options: Mapping[str, Any]
 
 
+@reads_file
 def read_table(path: str | os.PathLike[str]) -> Table:
     """Read a DH table from a `.csv` or `.toml` file."""
     suffix = Path(path).suffix.lower()
@@ -54,7 +55,7 @@ def read_table(path: str | os.PathLike[str]) -> Table:
         from armdyn.model.toml_format import parse_toml
 
         return table_from_toml(parse_toml(read_text(path), str(path)), str(path))
-    raise ReadError(f"{path}: unknown kind of DH table '{suffix}'; expected .csv or .toml")
+    raise ReadError(f"unknown kind of DH table '{suffix}'", path=path, expected=".csv or .toml", names=(suffix,))
 
 
 def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
@@ -63,7 +64,7 @@ def table_from_toml(document: Mapping[str, Any], where: str) -> Table:
 
     rows = document.get("row")
     if not isinstance(rows, list):
-        raise ReadError(f"{where}: expected one [[row]] table per joint")
+        raise ReadError(where=where, expected="one [[row]] table per joint")
     return Table(rows, {"name": Path(where).stem, **arm_options(document, "row", ("convention",), where)})
 
 
@@ -80,15 +81,17 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
             [cell.strip() for cell in record] for record in csv.reader(io.StringIO("\n".join(body)), strict=True)
         ]
     except csv.Error as error:
-        raise ReadError(f"{where}: not a CSV table ({error})") from None
+        raise ReadError(f"not a CSV table ({error})", where=where) from None
     if len(records) < 2:
-        raise ReadError(f"{where}: expected a header line and one line per joint, got {len(records)} lines")
+        raise ReadError(where=where, expected="a header line and one line per joint", got=f"{len(records)} lines")
     header = [name.lower() for name in records[0]]
     _check_header(header, where)
     rows = []
     for i, record in enumerate(records[1:], start=1):
         if len(record) != len(header):
-            raise ReadError(f"{where}: row {i} has {len(record)} cells, but the header has {len(header)}; truncated?")
+            raise ReadError(
+                f"row {i} has {len(record)} cells, but the header has {len(header)}", where=where, remedy="truncated?"
+            )
         rows.append(_row(dict(zip(header, record, strict=True)), f"{where}: row {i}"))
     return Table(rows, options)
 
@@ -97,14 +100,16 @@ def _check_header(header: Sequence[str], where: str) -> None:
     if unknown := [repr(name) for name in header if name not in COLUMNS]:
         log = " (a log? an arm is expected here)" if {"t", "time"} & set(header) else ""
         known = ", ".join(COLUMNS)
-        raise ReadError(f"{where}: unknown column {', '.join(unknown)[:80]}{log}; expected some of {known}")
+        raise ReadError(
+            f"unknown column {', '.join(unknown)[:80]}{log}", where=where, expected=f"some of {known}", names=unknown
+        )
     if doubles := sorted({name for name in header if header.count(name) > 1}):
-        raise ReadError(f"{where}: column {', '.join(doubles)[:80]} appears more than once")
+        raise ReadError(f"column {', '.join(doubles)[:80]} appears more than once", where=where, names=doubles)
     for group in (COM, TENSOR):
         present = [name for name in group if name in header]
         if present and len(present) < len(group):
             raise ReadError(
-                f"{where}: expected all of the columns {', '.join(group)} or none, got {', '.join(present)}"
+                where=where, expected=f"all of the columns {', '.join(group)} or none", got=", ".join(present)
             )
 
 
@@ -135,7 +140,7 @@ def _row(cells: Mapping[str, str], where: str) -> dict[str, Any]:
 def _all_or_none(values: Mapping[str, float], names: Sequence[str], where: str) -> list[float]:
     present = [values[name] for name in names if name in values]
     if present and len(present) < len(names):
-        raise ModelError(f"{where}: expected numbers in all of the columns {', '.join(names)} or in none")
+        raise ModelError(where=where, expected=f"numbers in all of the columns {', '.join(names)} or in none")
     return present
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ArmdynError, ReadError, reads_file
 from armdyn.files import read_bytes, read_text, write_whole
 from armdyn.model.arm import Arm, Source
 
@@ -74,7 +74,7 @@ def load(
 
         chain["text"] = expand_xacro(path, args, packages)
     elif args or packages:
-        raise ArmdynError(f"load: args and packages are for .xacro files, got '{path}'")
+        raise ArmdynError(f"args and packages are for .xacro files, got '{path}'", where="load", names=(path,))
     xacro = tuple(f"{name}:={value}" for name, value in (args or {}).items()), tuple(map(str, packages or ()))
     asked = (branches, tuple((hold or {}).items()), chain.get("text"))
     source = Source(Path(path).absolute(), base, tip, (), *asked, xacro)
@@ -86,6 +86,7 @@ def load(
     return arm
 
 
+@reads_file
 def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None) -> Arm:
     suffix = path.suffix.lower()
     if suffix in (".urdf", ".xacro") or (suffix == ".xml" and root_tag(path) == "robot"):
@@ -97,7 +98,9 @@ def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None
 
         return read_mjcf(path, **chain, hold=hold or {})
     if hold:
-        raise ArmdynError(f"load: hold is for joints of a URDF or MJCF off the chain, got '{path}'")
+        raise ArmdynError(
+            f"hold is for joints of a URDF or MJCF off the chain, got '{path}'", where="load", names=(path,)
+        )
     if suffix == ".toml":
         from armdyn.model.toml_format import arm_from_toml
 
@@ -111,7 +114,7 @@ def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None
 
         return _check_ends(arm_from_dyn(read_text(path), str(path)), path, chain)
     what = "is a folder; expected a file:" if path.is_dir() else f"unknown kind of file '{suffix}'; expected"
-    raise ReadError(f"{path}: {what} .urdf, .xml (MJCF), .xacro, .toml, .csv or .dyn")
+    raise ReadError(f"{what} .urdf, .xml (MJCF), .xacro, .toml, .csv or .dyn", path=path)
 
 
 def root_tag(path: Path) -> str:
@@ -126,8 +129,9 @@ def _check_ends(arm: Arm, path: Path, chain: Mapping[str, Any]) -> Arm:
     for what, got in (("base", arm.base_name), ("tip", arm.tip_name)):
         if chain[what] not in (None, got):
             raise ReadError(
-                f"{path}: the chain's {what} is '{got}', not '{chain[what]}'; only URDF and MJCF offer a choice of "
-                "chains"
+                f"the chain's {what} is '{got}', not '{chain[what]}'; only URDF and MJCF offer a choice of chains",
+                path=path,
+                names=(got, chain[what]),
             )
     return arm
 
@@ -142,7 +146,9 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
     """
     suffix = Path(path).suffix.lower()
     if onto is not None and suffix in (".toml", ".csv"):
-        raise ArmdynError("save: onto= keeps the contents of a URDF or MJCF; other files are always written anew")
+        raise ArmdynError(
+            "onto= keeps the contents of a URDF or MJCF; other files are always written anew", where="save"
+        )
     if suffix == ".xml":
         from armdyn.model.mjcf.write import write_mjcf
 
@@ -161,5 +167,8 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
         write_whole(path, table_text(arm))
     else:
         raise ArmdynError(
-            f"save: unknown kind of file '{suffix}' in '{path}'; expected .urdf, .xml (MJCF), .toml or .csv"
+            f"unknown kind of file '{suffix}' in '{path}'",
+            where="save",
+            expected=".urdf, .xml (MJCF), .toml or .csv",
+            names=(suffix, path),
         )

@@ -25,11 +25,11 @@ def _check_number(value: object, what: str, *, infinite: bool = False, negative:
             raise TypeError
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a number, got {quote(value)}") from None
+        raise ModelError(where=what, expected="a number", got=quote(value)) from None
     if np.isnan(number) or (np.isinf(number) and not infinite):
-        raise ModelError(f"{what}: expected a finite number, got {number}")
+        raise ModelError(where=what, expected="a finite number", got=number)
     if number < 0 and not negative:
-        raise ModelError(f"{what}: expected a number >= 0, got {number:g}")
+        raise ModelError(where=what, expected="a number >= 0", got=f"{number:g}")
     return number + 0.0  # no negative zero, which would be another text and another fingerprint
 
 
@@ -53,7 +53,7 @@ def _rows(rows: Any, owner: str, name: str, columns: tuple[str, ...]) -> Any:
     except TypeError:
         table = [[]]
     if any(len(row) != len(columns) for row in table):
-        raise ModelError(f"{owner}: expected {name} as rows ({', '.join(columns)}), got {quote(rows)}")
+        raise ModelError(where=owner, expected=f"{name} as rows ({', '.join(columns)})", got=quote(rows))
     return tuple(tuple(row) for row in table)
 
 
@@ -76,7 +76,7 @@ class Limits:
     def __post_init__(self) -> None:
         _check_fields(self, signed=("lower", "upper"), infinite=True)
         if self.lower > self.upper:
-            raise ModelError(f"limits: lower {self.lower:g} is above upper {self.upper:g}; reversed?")
+            raise ModelError(f"lower {self.lower:g} is above upper {self.upper:g}", where="limits", remedy="reversed?")
 
 
 STEEP_SPEED = 0.02  # rad/s or m/s: below it levels of the friction curve are dry friction, which makes joints stick
@@ -131,17 +131,19 @@ class Friction:
         for name, columns in (("levels", ("speed", "torque")), ("bristles", ("travel", "torque"))):
             rows = _rows(getattr(self, name), "friction", name, columns)
             if any(row[0] <= 0 for row in rows):
-                raise ModelError(f"friction: {name}: expected every {columns[0]} > 0, got {quote(rows)}")
+                raise ModelError(where=f"friction: {name}", expected=f"every {columns[0]} > 0", got=quote(rows))
             object.__setattr__(self, name, rows)
         # The pair nearest to a curve that falls with speed may have a negative part; the curve itself brakes.
         braking = DISSIPATIVE - ({"viscous", "coulomb", "static"} if self.levels else set())
         _check_fields(self, signed=set(FRICTION_NAMES) - braking)
         if self.stribeck <= 0:
-            raise ModelError(f"friction: expected a Stribeck velocity > 0, got {self.stribeck:g}")
+            raise ModelError(where="friction", expected="a Stribeck velocity > 0", got=f"{self.stribeck:g}")
         if not self.top_speed > 0:
-            raise ModelError(f"friction: expected a top speed > 0, got {self.top_speed:g}")
+            raise ModelError(where="friction", expected="a top speed > 0", got=f"{self.top_speed:g}")
         if not -1 < self.load < 1:
-            raise ModelError(f"friction: expected load between -1 and 1 (beyond, it locks), got {self.load:g}")
+            raise ModelError(
+                where="friction", expected="load between -1 and 1 (beyond, it locks)", got=f"{self.load:g}"
+            )
 
     @property
     def plain(self) -> tuple[float, float]:
@@ -230,12 +232,12 @@ class Drive:
             try:
                 row = tuple(_check_number(x, f"drive: {name}") for x in numbers)
             except TypeError:
-                raise ModelError(f"drive: expected {name} as a row of numbers, got {quote(numbers)}") from None
+                raise ModelError(where="drive", expected=f"{name} as a row of numbers", got=quote(numbers)) from None
             object.__setattr__(self, name, row)
         object.__setattr__(self, "balance", _rows(self.balance, "drive", "balance", WAVE))
         _check_fields(self, signed=("gear_ratio", "rest"))
         if self.gear_ratio == 0:
-            raise ModelError("drive: expected a gear ratio other than 0")
+            raise ModelError(where="drive", expected="a gear ratio other than 0")
 
     @property
     def reflected_inertia(self) -> float:
@@ -284,7 +286,7 @@ class Joint(Frozen):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"joint: expected a name, got {quote(self.name)}")
+            raise ModelError(where="joint", expected="a name", got=quote(self.name))
         where = f"joint '{self.name}'"
         check_choice(where, "kind", self.kind, KINDS, ModelError)
         object.__setattr__(self, "axis", unit_vector(self.axis, f"{where}: the axis"))
@@ -293,13 +295,15 @@ class Joint(Frozen):
         for name, kind in (("limits", Limits), ("friction", Friction), ("drive", Drive)):
             if not isinstance(getattr(self, name), kind):
                 got = getattr(self, name)
-                raise ModelError(f"{where}: {name}: expected {kind.__name__}(...), got {quote(got)}")
+                raise ModelError(where=f"{where}: {name}", expected=f"{kind.__name__}(...)", got=quote(got))
         if self.parent is not None and (not isinstance(self.parent, str) or not self.parent):
-            raise ModelError(f"{where}: expected the name of a link as parent, got {quote(self.parent)}")
+            raise ModelError(where=where, expected="the name of a link as parent", got=quote(self.parent))
         object.__setattr__(self, "follows", _leaders(self.follows, where))
         object.__setattr__(self, "offset", _check_number(self.offset, f"{where}: offset"))
         if self.offset and not self.follows:
-            raise ModelError(f"{where}: an offset is for a joint that follows others; move its frame with before")
+            raise ModelError(
+                "an offset is for a joint that follows others", where=where, remedy="move its frame with before"
+            )
 
 
 def _leaders(rows: Any, where: str) -> tuple[tuple[str, float], ...]:
@@ -311,9 +315,14 @@ def _leaders(rows: Any, where: str) -> tuple[tuple[str, float], ...]:
             raise
         pairs = [("", 0.0)]
     if any(not isinstance(name, str) or not name for name, _ in pairs):
-        raise ModelError(f"{where}: expected follows as pairs of a joint's name and a ratio, got {quote(rows)}")
+        raise ModelError(where=where, expected="follows as pairs of a joint's name and a ratio", got=quote(rows))
     if idle := [name for name, ratio in pairs if ratio == 0]:
-        raise ModelError(f"{where}: follows '{idle[0]}' with a ratio of 0; expected another number, or no such pair")
+        raise ModelError(
+            f"follows '{idle[0]}' with a ratio of 0",
+            where=where,
+            expected="another number, or no such pair",
+            names=(idle[0],),
+        )
     if len({name for name, _ in pairs}) < len(pairs):
-        raise ModelError(f"{where}: follows one joint twice; add the ratios")
+        raise ModelError("follows one joint twice", where=where, remedy="add the ratios")
     return tuple(pairs)

@@ -34,7 +34,7 @@ class Frame(Frozen):
     def __post_init__(self) -> None:
         for what in ("name", "link"):
             if not isinstance(getattr(self, what), str) or not getattr(self, what):
-                raise ModelError(f"frame: expected text as {what}, got {quote(getattr(self, what))}")
+                raise ModelError(where="frame", expected=f"text as {what}", got=quote(getattr(self, what)))
         object.__setattr__(self, "pose", check_transform(self.pose, f"frame '{self.name}': pose"))
 
 
@@ -53,20 +53,25 @@ class Spring(Frozen):
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"spring: expected text as name, got {quote(self.name)}")
+            raise ModelError(where="spring", expected="text as name", got=quote(self.name))
         where = f"spring '{self.name}'"
         links, points = self.links, self.points
         if not isinstance(links, tuple | list) or len(links) != 2 or not all(isinstance(x, str) for x in links):
-            raise ModelError(f"{where}: expected the names of two links, got {quote(links)}")
+            raise ModelError(where=where, expected="the names of two links", got=quote(links))
         if links[0] == links[1]:
-            raise ModelError(f"{where}: both ends are in link '{links[0]}'; expected two links that move apart")
+            raise ModelError(
+                f"both ends are in link '{links[0]}'",
+                where=where,
+                expected="two links that move apart",
+                names=(links[0],),
+            )
         if not isinstance(points, tuple | list) or len(points) != 2:
-            raise ModelError(f"{where}: expected two points, got {quote(points)}")
+            raise ModelError(where=where, expected="two points", got=quote(points))
         rows = [finite_vector(point, 3, f"{where}: point") for point in points]
         numbers = finite_vector((self.stiffness, self.rest_length), 2, f"{where}: stiffness and rest_length")
         if not numbers[0] > 0 or numbers[1] < 0:
             raise ModelError(
-                f"{where}: expected stiffness > 0 and rest_length >= 0, got {numbers[0]:g}, {numbers[1]:g}"
+                where=where, expected="stiffness > 0 and rest_length >= 0", got=f"{numbers[0]:g}, {numbers[1]:g}"
             )
         object.__setattr__(self, "links", tuple(links))
         object.__setattr__(self, "points", tuple(tuple(float(x) for x in row) for row in rows))
@@ -86,12 +91,18 @@ def parent_indices(joints: Sequence[Joint], link_names: Sequence[str], base_name
             parents.append(-1)
         elif joint.parent in link_names:
             raise ModelError(
-                f"{where}: joint '{joint.name}' hangs on link '{joint.parent}', whose joint comes later; "
-                "list joints from the base outward (joints in a cycle have no such order)"
+                f"joint '{joint.name}' hangs on link '{joint.parent}', whose joint comes later",
+                where=where,
+                remedy="list joints from the base outward (joints in a cycle have no such order)",
+                names=(joint.name, joint.parent),
             )
         else:
             known = ", ".join((base_name, *link_names))
-            raise ModelError(f"{where}: joint '{joint.name}' hangs on link '{joint.parent}', which is none of {known}")
+            raise ModelError(
+                f"joint '{joint.name}' hangs on link '{joint.parent}', which is none of {known}",
+                where=where,
+                names=(joint.name, joint.parent),
+            )
     return tuple(parents)
 
 
@@ -110,18 +121,22 @@ def dependence(joints: Sequence[Joint], where: str) -> Dependence:
     if len(free) == len(joints):
         return Dependence(free, None, None)
     if not free:
-        raise ModelError(f"{where}: every joint follows another; expected at least one that moves by itself")
+        raise ModelError("every joint follows another", where=where, expected="at least one that moves by itself")
     rows: dict[int, NDArray] = {i: np.append(np.eye(len(free))[k], 0.0) for k, i in enumerate(free)}
 
     def resolve(i: int, path: tuple[str, ...]) -> NDArray:
         joint = joints[i]
         if joint.name in path:
-            raise ModelError(f"{where}: joints follow each other in a cycle: {' -> '.join((*path, joint.name))}")
+            raise ModelError(f"joints follow each other in a cycle: {' -> '.join((*path, joint.name))}", where=where)
         if i not in rows:
             row = np.append(np.zeros(len(free)), joint.offset)
             for name, ratio in joint.follows:
                 if name not in index:
-                    raise ModelError(f"{where}: joint '{joint.name}' follows '{name}', which is no joint of it")
+                    raise ModelError(
+                        f"joint '{joint.name}' follows '{name}', which is no joint of it",
+                        where=where,
+                        names=(joint.name, name),
+                    )
                 row = row + ratio * resolve(index[name], (*path, joint.name))
             rows[i] = row
         return rows[i]
@@ -146,6 +161,6 @@ def require_chain(arm: Arm, what: str) -> None:
     """
     if not getattr(arm, "is_chain", True):
         raise ModelError(
-            f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}; "
-            "load one chain of it with tip="
+            f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}",
+            remedy="load one chain of it with tip=",
         )

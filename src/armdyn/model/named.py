@@ -37,14 +37,16 @@ def named_arm(
     known = library_names()
     if word in known:
         if base or tip:
-            raise ReadError(f"library arm '{word}' is one chain; base= and tip= are for files")
+            raise ReadError(f"library arm '{word}' is one chain; base= and tip= are for files", names=(word,))
         name, _, convention = word.partition(":")
         build = getattr(library, name)
         return build(convention) if convention else build()
     path = folder / word
     if path.suffix or path.exists():
         return load(path, base=base, tip=tip, args=args, packages=packages)
-    raise ReadError(f"unknown arm '{word}'{close_to(word, known)}; expected a file or one of: {', '.join(known)}")
+    raise ReadError(
+        f"unknown arm '{word}'{close_to(word, known)}", expected=f"a file or one of: {', '.join(known)}", names=(word,)
+    )
 
 
 def library_names() -> tuple[str, ...]:

@@ -79,7 +79,10 @@ def _reject_other_models(model: Any, leaders: Mapping[int, int]) -> None:
         kind = model.joints[i].shortname()
         if kind not in (*REVOLUTE, *ENDLESS, *PRISMATIC) and i not in leaders:
             raise ModelError(
-                f"from_pinocchio: joint '{model.names[i]}' is a {kind}; expected revolute or prismatic joints"
+                f"joint '{model.names[i]}' is a {kind}",
+                where="from_pinocchio",
+                expected="revolute or prismatic joints",
+                names=(model.names[i],),
             )
 
 
@@ -96,7 +99,12 @@ def _tip(model: Any, tip: str) -> tuple[int, NDArray]:
     frames = [frame for frame in model.frames if frame.name == tip and frame.parentJoint > 0]
     if not frames:
         names = ", ".join(frame.name for frame in model.frames if frame.parentJoint > 0)
-        raise ModelError(f"from_pinocchio: there is no frame {tip!r} on a moving joint; frames there: {names:.300}")
+        raise ModelError(
+            f"there is no frame {tip!r} on a moving joint",
+            where="from_pinocchio",
+            remedy=f"frames there: {names:.300}",
+            names=(tip,),
+        )
     return frames[0].parentJoint, frames[0].placement.homogeneous
 
 
@@ -205,12 +213,19 @@ def _inertia(pin: Any, link: Link, joint: Joint) -> Any:
     """Inertia in the joint's frame; Pinocchio wants a centre of mass, which needs a mass."""
     inertia = link.inertia.moved(joint.after)
     if not inertia.is_known:
-        raise ModelError(f"to_pinocchio: the inertia of link '{link.name}' is not known; give it with with_theta")
+        raise ModelError(
+            f"the inertia of link '{link.name}' is not known",
+            where="to_pinocchio",
+            remedy="give it with with_theta",
+            names=(link.name,),
+        )
     if inertia.mass != 0:
         return pin.Inertia.FromDynamicParameters(inertia.theta)
     if inertia.first.any():
         raise ModelError(
-            f"to_pinocchio: link '{link.name}' has first moments without mass, which Pinocchio cannot hold"
+            f"link '{link.name}' has first moments without mass, which Pinocchio cannot hold",
+            where="to_pinocchio",
+            names=(link.name,),
         )
     massless = pin.Inertia.Zero()
     massless.inertia = inertia.tensor

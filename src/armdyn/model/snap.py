@@ -27,7 +27,7 @@ def snap_frames(arm: Arm, angle: float) -> Arm:
     added to `arm.notes` and reported in one `ArmdynWarning`.
     """
     if not (isinstance(angle, int | float) and 0 < angle <= MAX_SNAP_RAD):
-        raise ModelError(f"load: expected 0 < snap <= {MAX_SNAP_RAD:g} rad, got {angle!r}")
+        raise ModelError(where="load", expected=f"0 < snap <= {MAX_SNAP_RAD:g} rad", got=f"{angle!r}")
     out, moves = turn_frames(arm, angle)
     if not moves:
         return out

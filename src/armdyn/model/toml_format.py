@@ -54,7 +54,7 @@ JOINT_KEYS = (
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The document in a TOML text, or a `ReadError`."""
-    deep = ReadError(f"{where}: the TOML is nested too deeply")
+    deep = ReadError("the TOML is nested too deeply", where=where)
     # The parser takes time that grows with the square of the dots in a key.
     if any(word.group().count(".") > MAX_DOTS_IN_KEY for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
         raise deep
@@ -63,7 +63,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     except RecursionError:
         raise deep from None
     except ValueError as error:
-        raise ReadError(f"{where}: not a TOML file, or truncated ({error})") from None
+        raise ReadError(f"not a TOML file, or truncated ({error})", where=where) from None
 
 
 def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
@@ -72,8 +72,9 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
     kinds = [key for key in ("joint", "row", "member") if key in document]
     if len(kinds) != 1:
         raise ReadError(
-            f"{where}: expected one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors), "
-            f"got {' and '.join(kinds) or 'none'}"
+            where=where,
+            expected="one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors)",
+            got=" and ".join(kinds) or "none",
         )
     try:
         if kinds == ["row"]:
@@ -83,26 +84,23 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
             return arm_from_vectors(document["member"], **arm_options(document, "member", (), where))
         return _arm_from_document(document, where)
     except ModelError as error:
-        raise ModelError(_prefix(str(error), where)) from None
-
-
-def _prefix(message: str, where: str) -> str:
-    return message if message.startswith(where) else f"{where}: {message}"
+        raise error.at(where) from None
 
 
 def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
     options = arm_options(document, "joint", TOP_KEYS, where)
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(
-            f"{where}: expected format '{FORMAT}' version {VERSION}, "
-            f"got {quote(document.get('format'))} version {quote(document.get('version'))}"
+            where=where,
+            expected=f"format '{FORMAT}' version {VERSION}",
+            got=f"{quote(document.get('format'))} version {quote(document.get('version'))}",
         )
     tables = document["joint"]
     if not isinstance(tables, list):
-        raise ReadError(f"{where}: expected one [[joint]] table per joint, got {type(tables).__name__}")
+        raise ReadError(where=where, expected="one [[joint]] table per joint", got=type(tables).__name__)
     physical = document.get("physical", True)
     if not isinstance(physical, bool):
-        raise ReadError(f"{where}: physical: expected true or false, got {quote(physical)}")
+        raise ReadError(where=f"{where}: physical", expected="true or false", got=quote(physical))
     built = [_joint_and_link(table, f"{where}: joint {i}", physical) for i, table in enumerate(tables, start=1)]
     for key in ("format", "version", "physical", "frame", "spring"):
         options.pop(key, None)
@@ -124,11 +122,11 @@ def arm_options(document: Mapping[str, Any], body: str, further: tuple[str, ...]
 
 def _joint_and_link(table: Any, where: str, physical: bool) -> tuple[Joint, Link]:
     if not isinstance(table, Mapping):
-        raise ReadError(f"{where}: expected a table, got {quote(table)}")
+        raise ReadError(where=where, expected="a table", got=quote(table))
     reject_unknown(table, JOINT_KEYS, where, ReadError)
     for key in ("name", "kind", "link"):
         if key not in table:
-            raise ReadError(f"{where}: lacks '{key}'; truncated?")
+            raise ReadError(f"lacks '{key}'", where=where, remedy="truncated?", names=(key,))
     data = joint_data(table, where) | {key: table[key] for key in PLAIN_KEYS if key in table}
     data |= {key: pose_from(table[key], f"{where}: {key}") for key in ("before", "after") if key in table}
     values = {key: table.get(key) for key in ("mass", "com", "inertia")}
@@ -150,7 +148,7 @@ def _frames(tables: Any, where: str) -> tuple[Frame, ...]:
 def _preprocessing(table: Any, where: str) -> Preprocessing:
     """The treatment of logs in a document."""
     if not isinstance(table, Mapping):
-        raise ReadError(f"{where}: preprocessing: expected a table, got {quote(table)}")
+        raise ReadError(where=f"{where}: preprocessing", expected="a table", got=quote(table))
     reject_unknown(table, [field.name for field in fields(Preprocessing)], f"{where}: preprocessing", ReadError)
     return Preprocessing(**table)
 
@@ -161,7 +159,9 @@ def _springs(tables: Any, where: str) -> tuple[Spring, ...]:
     springs = []
     for i, table in enumerate(_tables(tables, "spring", names, where), start=1):
         if lacking := [name for name in names[:-1] if name not in table]:
-            raise ReadError(f"{where}: spring {i}: lacks '{lacking[0]}'; truncated?")
+            raise ReadError(
+                f"lacks '{lacking[0]}'", where=f"{where}: spring {i}", remedy="truncated?", names=(lacking[0],)
+            )
         springs.append(Spring(**table))
     return tuple(springs)
 
@@ -169,10 +169,10 @@ def _springs(tables: Any, where: str) -> tuple[Spring, ...]:
 def _tables(tables: Any, kind: str, keys: tuple[str, ...], where: str) -> list[Mapping[str, Any]]:
     """Check a list of tables, and their keys."""
     if not isinstance(tables, list):
-        raise ReadError(f"{where}: expected one [[{kind}]] table per {kind}, got {type(tables).__name__}")
+        raise ReadError(where=where, expected=f"one [[{kind}]] table per {kind}", got=type(tables).__name__)
     for i, table in enumerate(tables, start=1):
         if not isinstance(table, Mapping):
-            raise ReadError(f"{where}: {kind} {i}: expected a table, got {quote(table)}")
+            raise ReadError(where=f"{where}: {kind} {i}", expected="a table", got=quote(table))
         reject_unknown(table, keys, f"{where}: {kind} {i}", ReadError)
     return tables
 
@@ -185,7 +185,7 @@ def pose_from(value: Any, where: str) -> NDArray:
         return transform(from_rpy(rpy), xyz)
     rows = as_floats(value)
     if rows.ndim != 2:
-        raise ModelError(f"{where}: expected rows of four numbers, or xyz and rpy, got {quote(value)}")
+        raise ModelError(where=where, expected="rows of four numbers, or xyz and rpy", got=quote(value))
     return np.vstack([rows, (0.0, 0.0, 0.0, 1.0)]) if rows.shape == (3, 4) else rows
 
 
@@ -274,6 +274,8 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ModelError(f"save: the text {quote(text)} holds characters that cannot be written as UTF-8") from None
+        raise ModelError(
+            f"the text {quote(text)} holds characters that cannot be written as UTF-8", where="save", names=(text,)
+        ) from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

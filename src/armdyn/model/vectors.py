@@ -69,7 +69,7 @@ def arm_from_vectors(members: Sequence[Mapping[str, Any]], **options: Any) -> Ar
         Coordinates in the order phi1, x1, phi2, ...
     """
     if not isinstance(members, Sequence):
-        raise ModelError(f"from_vectors: expected a sequence of members, got {type(members).__name__}")
+        raise ModelError(where="from_vectors", expected="a sequence of members", got=type(members).__name__)
     pairs = [pair for i, member in enumerate(members, start=1) for pair in _pairs(member, i)]
     present = {key: value for key, value in options.items() if value is not None}
     return Arm(tuple(joint for joint, _ in pairs), tuple(link for _, link in pairs), **present)
@@ -79,7 +79,7 @@ def _pairs(member: Mapping[str, Any], i: int) -> list[tuple[Joint, Link]]:
     """The joint and link of a member, or the two of a member that turns and slides."""
     where = f"member {i}"
     if not isinstance(member, Mapping):
-        raise ModelError(f"{where}: expected a mapping of axes and vectors, got {quote(member)}")
+        raise ModelError(where=where, expected="a mapping of axes and vectors", got=quote(member))
     member = {SYMBOLS.get(key, key): value for key, value in member.items() if value is not None}
     reject_unknown(member, KEYS, where)
     kind = member.get("kind", "RP")
@@ -109,8 +109,9 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
     length = np.linalg.norm(a)
     if length <= ALONG_AXIS_SINE * np.linalg.norm(r):
         raise ModelError(
-            f"{where}: the vector lies along the joint axis and does not show where angle zero is; "
-            f"give a direction across the axis as '{key}'"
+            "the vector lies along the joint axis and does not show where angle zero is",
+            where=where,
+            remedy=f"give a direction across the axis as '{key}'",
         )
     return np.column_stack([e, a / length, np.cross(e, a / length)])
 
@@ -118,7 +119,7 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
 def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
     """Return the inertia of a body whose frame lies at its mass centre."""
     if "mass" not in member and "inertia" in member:
-        raise ModelError(f"{where}: inertia is given, but mass is not")
+        raise ModelError("inertia is given, but mass is not", where=where)
     tensor: Any = member.get("inertia")
     if isinstance(tensor, Sequence | np.ndarray) and len(tensor) == 3 and not np.iterable(tensor[0]):
         tensor = np.diag(_vector(member, "inertia", where))
@@ -131,13 +132,13 @@ def _inertia(member: Mapping[str, Any], where: str) -> Inertia:
 def _data(member: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     data = member.get(key, {})
     if not isinstance(data, Mapping) or any(name not in JOINT_DATA for name in data):
-        raise ModelError(f"{where}: {key}: expected a mapping of limits, friction and drive, got {quote(data)}")
+        raise ModelError(where=f"{where}: {key}", expected="a mapping of limits, friction and drive", got=quote(data))
     return joint_data(data, f"{where}: {key}")
 
 
 def _vector(member: Mapping[str, Any], key: str, where: str) -> NDArray:
     if key not in member:
-        raise ModelError(f"{where}: lacks '{key}'; expected three numbers")
+        raise ModelError(f"lacks '{key}'", where=where, expected="three numbers", names=(key,))
     return finite_vector(member[key], 3, f"{where}: {key}")
 
 

@@ -42,11 +42,11 @@ def expand_xacro(
     where = Path(path).name
     xacrodoc = import_extra("xacrodoc", "xacro files need xacrodoc, which is not installed", "xacro")
     if not Path(path).is_file():
-        raise ReadError(f"{path}: cannot be read (no such file)")
+        raise ReadError("cannot be read (no such file)", path=path)
     folders = [str(Path(folder).resolve()) for folder in packages]
     for folder in folders:
         if not Path(folder).is_dir():
-            raise ReadError(f"{where}: the package folder '{folder}' does not exist")
+            raise ReadError(f"the package folder '{folder}' does not exist", where=where, names=(folder,))
     task = {
         "path": str(Path(path).resolve()),
         "args": {str(name): str(value) for name, value in (args or {}).items()},
@@ -55,13 +55,15 @@ def expand_xacro(
     try:
         answer = run_guarded(Path(__file__).with_name("xacro_guard.py"), task, [xacrodoc])
     except TimeoutError:
-        raise ReadError(f"{where}: the xacro did not end within {MAX_SECONDS} s; does it include itself?") from None
+        raise ReadError(
+            f"the xacro did not end within {MAX_SECONDS} s", where=where, remedy="does it include itself?"
+        ) from None
     except Failure as failure:
-        raise ReadError(f"{where}: {_reason(str(failure), [])}") from None
+        raise ReadError(_reason(str(failure), []), where=where) from None
     if "text" not in answer:
-        raise ReadError(f"{where}: {_reason(answer['reason'], answer['missed'])}")
+        raise ReadError(_reason(answer["reason"], answer["missed"]), where=where)
     if len(answer["text"]) > MAX_TEXT_BYTES:
-        raise ReadError(f"{where}: the xacro writes more than the {MAX_TEXT_BYTES / 1e6:.0f} MB allowed")
+        raise ReadError(f"the xacro writes more than the {MAX_TEXT_BYTES / 1e6:.0f} MB allowed", where=where)
     for name in answer["missed"]:
         if name in os.environ:
             warnings.warn(f"{where}: {_withheld(name)}; its default is used", ArmdynWarning, stacklevel=3)

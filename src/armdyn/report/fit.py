@@ -286,7 +286,7 @@ def draw(fit: Fit) -> Any:
     """Measured and predicted torques of a fit, one diagram per joint."""
     torques = shown_torques(fit)
     if torques is None:
-        raise ArmdynError("plot: this fit has no torques to draw; expected one that identify made from a log")
+        raise ArmdynError("this fit has no torques to draw", where="plot", expected="one that identify made from a log")
     return torque_figure(fit, torques)
 
 

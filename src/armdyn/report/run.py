@@ -144,7 +144,12 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     import matplotlib.pyplot as plt
 
     if what not in CURVES:
-        raise ArmdynError(f"plot_run: unknown curve {what!r}; expected one of {', '.join(CURVES)}{_hint(what)}")
+        raise ArmdynError(
+            f"unknown curve {what!r}",
+            where="plot_run",
+            expected=f"one of {', '.join(CURVES)}{_hint(what)}",
+            names=(what,),
+        )
     values = getattr(result, what).reshape(-1, len(result.t), result.n)[:MAX_RUNS]
     wanted = {"q": result.q_ref, "qd": result.qd_ref}.get(what)
     step = max(1, len(result.t) // MAX_POINTS)

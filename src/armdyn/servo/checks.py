@@ -22,20 +22,23 @@ def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
     """Return which joints (n,) are moved; reject logs that tell nothing."""
     for log in logs:
         if log.n != arm.n:
-            raise DataError(f"{log.name}: expected {arm.n} joints for arm '{arm.name}', got {log.n}")
+            raise DataError(where=log.name, expected=f"{arm.n} joints for arm '{arm.name}'", got=log.n)
         _reject_saturated(arm, log)
     commanded = np.array([np.ptp(log.command, axis=0) for log in logs]).max(0)
     measured = np.array([np.ptp(log.q, axis=0) for log in logs]).max(0)
     if not (commanded > MIN_MOTION).any():
         raise DataError(
-            f"{logs[0].name}: nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} "
-            "mrad; record while the arm follows a motion, and look whether command= names the commanded positions"
+            f"nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} mrad",
+            where=logs[0].name,
+            remedy=("record while the arm follows a motion, and look whether command= names the commanded positions"),
         )
     still = (commanded > MIN_MOTION) & (measured < MIN_MOTION / 4)
     if still.any():
         raise DataError(
-            f"{logs[0].name}: joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move; is its "
-            "torque on, and does measured= name the measured positions?"
+            f"joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move",
+            where=logs[0].name,
+            remedy="is its torque on, and does measured= name the measured positions?",
+            names=(arm.joint_names[int(np.argmax(still))],),
         )
     for log in logs:
         _reject_swapped(arm, log, commanded > MIN_MOTION)
@@ -52,9 +55,11 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
         worst = log.command[beyond[:, j], j]
         far = worst[np.argmax(np.abs(worst))]
         raise DataError(
-            f"{log.name}: joint '{arm.joint_names[j]}' is commanded to {far:.3g}, beyond its limits {lower[j]:.3g} to "
-            f"{upper[j]:.3g}, in {share[j]:.0%} of the samples, where servos saturate; command within the limits, or "
-            "say in which units positions are with units="
+            f"joint '{arm.joint_names[j]}' is commanded to {far:.3g}, beyond its limits {lower[j]:.3g} to "
+            f"{upper[j]:.3g}, in {share[j]:.0%} of the samples, where servos saturate",
+            where=log.name,
+            remedy="command within the limits, or say in which units positions are with units=",
+            names=(arm.joint_names[j],),
         )
 
 
@@ -74,12 +79,16 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         name = arm.joint_names[j]
         if missed[best] > MAX_MISS_RATIO * np.std(middle) + MIN_MOTION:
             raise DataError(
-                f"{log.name}: joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
-                f"{np.std(middle):.2g} rad); are the joints in the arm's order, and command= and measured= the right "
-                "columns?"
+                f"joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
+                f"{np.std(middle):.2g} rad)",
+                where=log.name,
+                remedy="are the joints in the arm's order, and command= and measured= the right columns?",
+                names=(name,),
             )
         if lags[best] < 0 and missed[best] < 0.5 * missed[most]:
             raise DataError(
-                f"{log.name}: joint '{name}' moves {-1e3 * lags[best] * log.dt:.0f} ms before it is commanded; swap "
-                "command= and measured="
+                f"joint '{name}' moves {-1e3 * lags[best] * log.dt:.0f} ms before it is commanded",
+                where=log.name,
+                remedy="swap command= and measured=",
+                names=(name,),
             )

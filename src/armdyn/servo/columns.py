@@ -41,14 +41,21 @@ def find(
         offered = _columns_by_joint(table, arm, candidate)
         if word and offered:
             raise ReadError(
-                f"{where}: '{candidate}' has columns {', '.join(offered.values()):.200}, but arm '{arm.name}' has the "
-                f"{arm.n} joints {', '.join(arm.joint_names)}; name their motors, in this order, with motors="
+                f"'{candidate}' has columns {', '.join(offered.values()):.200}, but arm '{arm.name}' has the "
+                f"{arm.n} joints {', '.join(arm.joint_names)}",
+                where=where,
+                remedy="name their motors, in this order, with motors=",
+                names=(candidate,),
             )
     some = ", ".join(list(table)[:12])
     asked = f" '{word}'" if word else ""
     raise ReadError(
-        f"{where}: no columns of {what} positions{asked} for {arm.n} joints; give the word that their names share with "
-        f"{'command' if usual is COMMANDED else 'measured'}=; there are {some}{' ...' if len(table) > 12 else ''}"
+        f"no columns of {what} positions{asked} for {arm.n} joints",
+        where=where,
+        remedy=(
+            f"give the word that their names share with {'command' if usual is COMMANDED else 'measured'}=; "
+            f"there are {some}{' ...' if len(table) > 12 else ''}"
+        ),
     )
 
 

@@ -115,7 +115,7 @@ def identify_servo(
     logs, carrying = _as_list(log), _as_list(loaded)
     check_choice("identify_servo", "terms", terms, ("auto", *STRUCTURES))
     if not arm.is_physical:
-        raise ModelError(f"identify_servo: expected physically consistent links, but {arm.is_physical}")
+        raise ModelError(where="identify_servo", expected=f"physically consistent links, but {arm.is_physical}")
     reference = ScaleReference(_stiffness(arm, stiffness), bool(carrying))
     payload = _payload(arm, carrying, mass, com)
     tell(0.0, "checking the logs")
@@ -214,7 +214,7 @@ def _as_list(log: ServoLog | Sequence[ServoLog]) -> list[ServoLog]:
     logs = [log] if isinstance(log, ServoLog) else list(log)
     wrong = next((one for one in logs if not isinstance(one, ServoLog)), None)
     if wrong is not None:
-        raise ArmdynError(f"identify_servo: expected a ServoLog (see read_servo_log), got {quote(wrong)}")
+        raise ArmdynError(where="identify_servo", expected="a ServoLog (see read_servo_log)", got=quote(wrong))
     return logs
 
 
@@ -225,25 +225,28 @@ def _stiffness(arm: Arm, stiffness: ArrayLike | Mapping[str, float] | None) -> N
         unknown = [name for name in stiffness if name not in arm.joint_names]
         if unknown:
             raise ArmdynError(
-                f"identify_servo: stiffness: arm '{arm.name}' has no joint '{unknown[0]}'; there are "
-                f"{', '.join(arm.joint_names)}"
+                f"arm '{arm.name}' has no joint '{unknown[0]}'; there are {', '.join(arm.joint_names)}",
+                where="identify_servo: stiffness",
+                names=(unknown[0],),
             )
         stiffness = [stiffness.get(name, np.nan) for name in arm.joint_names]
     values = np.asarray(stiffness, float)
     if values.shape != (arm.n,) or (values <= 0).any() or np.isnan(values).all():
-        raise ArmdynError(f"identify_servo: expected a stiffness > 0 per joint ({arm.n}), got {quote(stiffness)}")
+        raise ArmdynError(where="identify_servo", expected=f"a stiffness > 0 per joint ({arm.n})", got=quote(stiffness))
     return values
 
 
 def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayLike) -> NDArray | None:
     if bool(carrying) != (mass is not None):
         raise ArmdynError(
-            "identify_servo: loaded (logs with the payload) and mass (its kilograms) go together; give both"
+            "loaded (logs with the payload) and mass (its kilograms) go together",
+            where="identify_servo",
+            remedy="give both",
         )
     if mass is None:
         return None
     if not 0 < mass < np.inf:
-        raise ArmdynError(f"identify_servo: mass: expected kilograms > 0, got {quote(mass)}")
+        raise ArmdynError(where="identify_servo: mass", expected="kilograms > 0", got=quote(mass))
     return arm.with_payload(mass, com).trace_data("theta") - arm.trace_data("theta")
 
 
@@ -252,7 +255,10 @@ def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[Ser
     whole = sum(p.t[-1] for p in pieces)
     if whole < MIN_LOG_S:
         raise DataError(
-            f"identify_servo: expected at least {MIN_LOG_S:g} s without gaps, got {whole:.2g} s; record a longer motion"
+            where="identify_servo",
+            expected=f"at least {MIN_LOG_S:g} s without gaps",
+            got=f"{whole:.2g} s",
+            remedy="record a longer motion",
         )
     notes = []
     if whole > MAX_REPLAY_S:

@@ -29,9 +29,9 @@ def episodes_of(path: Path, wanted: Collection[int] | None) -> Iterator[tuple[in
     names = {key: _names(feature) for key, feature in info.get("features", {}).items() if isinstance(feature, Mapping)}
     files = sorted((path / "data").glob("*/*.parquet"))[: MAX_FILES + 1]
     if not files:
-        raise ReadError(f"{path}: a LeRobot data set without data/*/*.parquet; was it downloaded whole?")
+        raise ReadError("a LeRobot data set without data/*/*.parquet", path=path, remedy="was it downloaded whole?")
     if len(files) > MAX_FILES:
-        raise ReadError(f"{path}: more than {MAX_FILES:,} files; choose some episodes and copy their files")
+        raise ReadError(f"more than {MAX_FILES:,} files", path=path, remedy="choose some episodes and copy their files")
     left = None if wanted is None else set(wanted)
     for file in files:
         if left is not None and not left:
@@ -39,7 +39,7 @@ def episodes_of(path: Path, wanted: Collection[int] | None) -> Iterator[tuple[in
         table = _columns(file, names, info)
         number = table.pop("episode_index", None)
         if number is None:
-            raise ReadError(f"{file}: no column episode_index; expected a LeRobot data set of version 2 or 3")
+            raise ReadError("no column episode_index", path=file, expected="a LeRobot data set of version 2 or 3")
         for episode in np.unique(number).astype(int).tolist():
             if left is None or episode in left:
                 rows = number == episode
@@ -47,7 +47,7 @@ def episodes_of(path: Path, wanted: Collection[int] | None) -> Iterator[tuple[in
                 if left is not None:
                     left.discard(episode)
     if left:
-        raise ReadError(f"{path}: no episode {min(left)} in it; there are {info.get('total_episodes', 'others')}")
+        raise ReadError(f"no episode {min(left)} in it; there are {info.get('total_episodes', 'others')}", path=path)
 
 
 def _info(path: Path) -> Mapping[str, Any]:
@@ -81,6 +81,6 @@ def _columns(file: Path, names: Mapping[str, list[str]], info: Mapping[str, Any]
     if "timestamp" not in columns:
         fps = info.get("fps")
         if not isinstance(fps, int | float) or not fps > 0 or "frame_index" not in columns:
-            raise ReadError(f"{file}: neither timestamps nor frame_index and fps; expected a LeRobot data set")
+            raise ReadError("neither timestamps nor frame_index and fps", path=file, expected="a LeRobot data set")
         columns["timestamp"] = columns["frame_index"] / fps
     return columns

@@ -68,13 +68,15 @@ class ServoLog(Record):
             object.__setattr__(self, name, np.asarray(value, float))
         for t, x, what in ((self.t, self.q, "q"), (self.stamps, self.command, "command")):
             if t.ndim != 1 or x.ndim != 2 or len(x) != len(t) or x.shape[1] != self.q.shape[1]:
-                raise ReadError(f"{self.name}: expected {what} of shape (N, n) with N times, got {x.shape}, {t.shape}")
+                raise ReadError(
+                    where=self.name, expected=f"{what} of shape (N, n) with N times", got=f"{x.shape}, {t.shape}"
+                )
             if not (np.isfinite(x).all() and np.isfinite(t).all()):
-                raise ReadError(f"{self.name}: {what} has values that are not finite numbers")
+                raise ReadError(f"{what} has values that are not finite numbers", where=self.name)
             if len(t) < MIN_SAMPLES:
-                raise ReadError(f"{self.name}: expected at least {MIN_SAMPLES} samples, got {len(t)}")
+                raise ReadError(where=self.name, expected=f"at least {MIN_SAMPLES} samples", got=len(t))
             if not (np.diff(t) > 0).all():
-                raise ReadError(f"{self.name}: expected times that rise from sample to sample")
+                raise ReadError(where=self.name, expected="times that rise from sample to sample")
 
     @property
     def stamps(self) -> NDArray:

@@ -53,8 +53,9 @@ def _tracks(
     for tracks, what in ((sent, "command"), (states, "measured")):
         if len(tracks) != 1:
             raise ReadError(
-                f"{path}: expected one topic of {what} positions of joints {', '.join(joints)}, found {len(tracks)}; "
-                f"name it with {what}=; topics with such positions: {held}"
+                path=path,
+                expected=f"one topic of {what} positions of joints {', '.join(joints)}, found {len(tracks)}",
+                remedy=f"name it with {what}=; topics with such positions: {held}",
             )
     both = [(key[0], np.array(rows[key])) for key in (sent[0], states[0])]
     # One clock for both: that of the headers, or of arrival where one topic has none.

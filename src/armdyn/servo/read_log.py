@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
-from armdyn.errors import ReadError, ShapeError, check_choice
+from armdyn.errors import ReadError, ShapeError, check_choice, reads_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.read_log import read_table
 from armdyn.model.arm import Arm
@@ -34,6 +34,7 @@ class PositionFormat(NamedTuple):
         return self.sign * to_radians(arm, x, units, where) + self.offset
 
 
+@reads_file
 def read_servo_log(
     path: str | os.PathLike[str],
     arm: Arm,
@@ -87,9 +88,9 @@ def read_servo_log(
     )
     how = PositionFormat(units, signs, offsets)
     if not (np.abs(how.sign) == 1).all():
-        raise ShapeError(f"read_servo_log: sign: expected 1 or -1 per joint, got {how.sign}")
+        raise ShapeError(where="read_servo_log: sign", expected="1 or -1 per joint", got=how.sign)
     if not file.exists():
-        raise ReadError(f"{where}: no such file")
+        raise ReadError("no such file", where=where)
     named = arm if motors is None else _rename_joints(arm, motors)
     if is_lerobot(file):
         return tuple(
@@ -97,7 +98,7 @@ def read_servo_log(
             for number, table in episodes_of(file, episodes)
         )
     if episodes is not None:
-        raise ReadError(f"{where}: episodes are of LeRobot data sets, folders with meta/info.json")
+        raise ReadError("episodes are of LeRobot data sets, folders with meta/info.json", where=where)
     if file.suffix.lower() in (".db3", ".mcap") or file.is_dir():
         return (_log_of_bag(named, command, measured, how, file),)
     words = {command or "", measured or ""}
@@ -123,7 +124,10 @@ def _log(
     positions, measured = find(table, arm, words[1], MEASURED, "measured", where)
     if sent == positions:
         raise ReadError(
-            f"{where}: '{command}' and '{measured}' are the same columns; name both, command= and measured="
+            f"'{command}' and '{measured}' are the same columns",
+            where=where,
+            remedy="name both, command= and measured=",
+            names=(command, measured),
         )
     x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (positions, sent))
     t, clock_notes = times(table, arm, where)
@@ -150,6 +154,8 @@ def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Positi
 def _rename_joints(arm: Arm, motors: Sequence[str]) -> Arm:
     """The arm with joints called as the motors are."""
     if len(motors) != arm.n or len(set(motors)) != arm.n:
-        raise ShapeError(f"read_servo_log: motors: expected {arm.n} different names, one per joint, got {list(motors)}")
+        raise ShapeError(
+            where="read_servo_log: motors", expected=f"{arm.n} different names, one per joint", got=list(motors)
+        )
     joints = [replace(joint, name=str(name)) for joint, name in zip(arm.joints, motors, strict=True)]
     return arm.with_joints(joints)

@@ -222,7 +222,7 @@ class ServoFit(Reported):
     def replay(self, log: ServoLog, piece: int = 0) -> Replayed:
         """Send the commands of a log, or of a part of it between gaps, to the identified servos."""
         if log.n != self.arm.n:
-            raise ShapeError(f"replay: expected a log of {self.arm.n} joints, got {log.n}")
+            raise ShapeError(where="replay", expected=f"a log of {self.arm.n} joints", got=log.n)
         return replay_piece(self.space, Replay.of(self.space, log.pieces[piece]), self.x)
 
     def save(self, path: str | os.PathLike[str]) -> None:

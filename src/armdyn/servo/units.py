@@ -26,7 +26,9 @@ def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
         lower, upper = arm.position_limits
         if not (np.isfinite(lower) & np.isfinite(upper)).all():
             name = arm.joint_names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]
-            raise ReadError(f"{where}: normalised positions need the limits of joint '{name}', which has none")
+            raise ReadError(
+                f"normalised positions need the limits of joint '{name}', which has none", where=where, names=(name,)
+            )
         return lower + (x + NORMALISED_HALF_RANGE) / (2 * NORMALISED_HALF_RANGE) * (upper - lower)
     scaled = np.radians(x) if units == "deg" else (x - TICKS_AT_ZERO) * (2 * np.pi / TICKS_PER_TURN)
     return np.where(turns, scaled, x)
@@ -37,16 +39,17 @@ def require_units(arm: Arm, x: NDArray, units: str | None, where: str, ask: bool
     span = f"positions go from {x.min():.3g} to {x.max():.3g}"
     if units is None and (ask or not _plausible(arm, x)):
         raise ReadError(
-            f"{where}: {span}, and their unit is not said: give units='deg', 'normalised' (-100 to 100 over each "
-            "joint's limits), 'ticks' (0 to 4095) or 'rad'"
+            f"{span}, and their unit is not said: give units='deg', 'normalised' (-100 to 100 over each "
+            "joint's limits), 'ticks' (0 to 4095) or 'rad'",
+            where=where,
         )
     chosen = units or "rad"
     if chosen == "normalised" and np.abs(x).max() > NORMALISED_HALF_RANGE * 1.05:
-        raise ReadError(f"{where}: {span}, but normalised ones stay within -100 to 100; units='deg'?")
+        raise ReadError(f"{span}, but normalised ones stay within -100 to 100", where=where, remedy="units='deg'?")
     q = to_radians(arm, x, chosen, where)
     other = _likelier(arm, x, q, chosen, where)
     if other:
-        raise ReadError(f"{where}: {span}, which cannot be {chosen}{other}")
+        raise ReadError(f"{span}, which cannot be {chosen}{other}", where=where)
     return chosen
 
 

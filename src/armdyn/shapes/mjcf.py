@@ -46,7 +46,7 @@ def mjcf_shapes(path: Path, arm: Arm, base: str | None, tip: str | None) -> Mjcf
     branches = "refuse" if arm.is_chain or arm.source is None else arm.source.branches
     chain, _ = chain_between(bodies, base, tip, branches)
     if not {step.name for step in chain.joints if step.moves} >= set(arm.joint_names):
-        raise ReadError(f"{bodies.where}: has other joints now than arm '{arm.name}'; load it again")
+        raise ReadError(f"has other joints now than arm '{arm.name}'", where=bodies.where, remedy="load it again")
     makings = [*_planes(bodies, chain, arm)]
     for link, riders in enumerate(_riders(bodies, chain, arm)):
         for rider in riders:
@@ -95,7 +95,12 @@ def _of_body(bodies: MjcfBodies, rider: LumpedBody, link: int, arm: Arm) -> Iter
 
 
 def _absent(mesh: str, where: str) -> NoReturn:
-    raise ReadError(f"{where}: mesh '{mesh}' was not found, or is too large; put it where the model names it")
+    raise ReadError(
+        f"mesh '{mesh}' was not found, or is too large",
+        where=where,
+        remedy="put it where the model names it",
+        names=(mesh,),
+    )
 
 
 def _shape(m: Any, g: int, T: NDArray, link: int, name: str, where: str, arm: Arm) -> Capsule | Box:
@@ -117,5 +122,5 @@ def _shape(m: Any, g: int, T: NDArray, link: int, name: str, where: str, arm: Ar
         first = int(m.mesh_vertadr[mesh])
         points = np.array(m.mesh_vert[first : first + int(m.mesh_vertnum[mesh])], float)
     else:
-        raise ReadError(f"{where}: a geometry of this kind is not read; expected solids or a mesh")
+        raise ReadError("a geometry of this kind is not read", where=where, expected="solids or a mesh")
     return enclosing_capsule(points @ T[:3, :3].T + T[:3, 3], link, name)

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, LimitError, ReadError, quote
+from armdyn.errors import ArmdynError, LimitError, ReadError, quote, reads_file
 from armdyn.files import read_text
 from armdyn.model.arm import Arm
 from armdyn.model.dh import reject_unknown
@@ -128,6 +128,7 @@ ENTRIES = {
 POSITIVE = ("size", "radius")
 
 
+@reads_file
 def read_obstacles(path: str | os.PathLike[str]) -> tuple[Obstacle, ...]:
     """The obstacles of a TOML file with tables [[box]], [[half_space]] and [[sphere]].
 
@@ -148,11 +149,11 @@ def obstacles_from(document: Mapping[str, Any], where: str) -> tuple[Obstacle, .
     unknown = [key for key in document if key not in ENTRIES]
     if unknown or not document:
         got = ", ".join(unknown)[:80] or "nothing"
-        raise ReadError(f"{where}: expected tables [[box]], [[half_space]] or [[sphere]], got {got}")
+        raise ReadError(where=where, expected="tables [[box]], [[half_space]] or [[sphere]]", got=got)
     obstacles: list[Obstacle] = []
     for kind, tables in document.items():
         if not isinstance(tables, list) or not all(isinstance(table, Mapping) for table in tables):
-            raise ReadError(f"{where}: expected [[{kind}]] with two brackets, got {quote(tables)}")
+            raise ReadError(where=where, expected=f"[[{kind}]] with two brackets", got=quote(tables))
         obstacles += [_obstacle(kind, table, f"{kind} {k}", where) for k, table in enumerate(tables, 1)]
     return tuple(obstacles)
 
@@ -163,10 +164,10 @@ def _obstacle(kind: str, table: Mapping[str, Any], default: str, file: str) -> O
     reject_unknown(table, ("name", *known), where, ReadError)
     for key in entry.needed:
         if key not in table:
-            raise ReadError(f"{where}: lacks '{key}'; expected {', '.join(entry.needed)}")
+            raise ReadError(f"lacks '{key}'", where=where, expected=", ".join(entry.needed), names=(key,))
     name = table.get("name", default)
     if not isinstance(name, str) or not name:
-        raise ReadError(f"{where}: name: expected text, got {quote(name)}")
+        raise ReadError(where=f"{where}: name", expected="text", got=quote(name))
     values = {key: _numbers(table[key], count, key, where) for key, count in known.items() if key in table}
     return entry.make(name, **values)
 
@@ -175,12 +176,12 @@ def _numbers(value: Any, count: int, key: str, where: str) -> NDArray:
     row = value if isinstance(value, list) else [value]
     plain = all(isinstance(x, int | float) and not isinstance(x, bool) and np.isfinite(x) for x in row)
     if len(row) != count or not plain:
-        raise ReadError(f"{where}: {key}: expected {count} number{'s' if count > 1 else ''}, got {quote(value)}")
+        raise ReadError(where=f"{where}: {key}", expected=f"{count} number{'s' if count > 1 else ''}", got=quote(value))
     numbers = np.array(row, float)
     if key in POSITIVE and not (numbers > 0).all():
-        raise ReadError(f"{where}: {key}: expected numbers > 0, got {quote(value)}")
+        raise ReadError(where=f"{where}: {key}", expected="numbers > 0", got=quote(value))
     if key == "normal" and not numbers.any():
-        raise ReadError(f"{where}: normal: expected a vector that is not zero")
+        raise ReadError(where=f"{where}: normal", expected="a vector that is not zero")
     return numbers
 
 
@@ -192,7 +193,9 @@ def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
     if isinstance(obstacles, str | os.PathLike):
         return read_obstacles(obstacles)
     if not isinstance(obstacles, Iterable):
-        raise ArmdynError(f"obstacles: expected a file, or boxes, half-spaces and spheres, got {obstacles!r:.60}")
+        raise ArmdynError(
+            where="obstacles", expected="a file, or boxes, half-spaces and spheres", got=f"{obstacles!r:.60}"
+        )
     return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box_between(one) for one in obstacles)
 
 
@@ -200,9 +203,9 @@ def _box_between(corners: Any) -> Box:
     try:
         low, high = np.asarray(corners, float).reshape(2, 3)
     except (TypeError, ValueError):
-        raise LimitError(f"boxes: expected two corners of three numbers, got {corners!r:.60}") from None
+        raise LimitError(where="boxes", expected="two corners of three numbers", got=f"{corners!r:.60}") from None
     if not (np.isfinite([low, high]).all() and (low < high).all()):
-        raise LimitError(f"boxes: expected finite corners with lower < upper, got {low} and {high}")
+        raise LimitError(where="boxes", expected="finite corners with lower < upper", got=f"{low} and {high}")
     return Box(transform(None, (low + high) / 2), high - low)
 
 
@@ -217,7 +220,7 @@ def mounting_plane(arm: Arm, floor: float | None = None) -> HalfSpace | None:
     """
     if floor is not None:
         if isinstance(floor, bool) or not isinstance(floor, int | float | np.number) or not np.isfinite(floor):
-            raise ArmdynError(f"floor: expected a height in metres, got {floor!r}")
+            raise ArmdynError(where="floor", expected="a height in metres", got=f"{floor!r}")
         arm = arm.with_floor(float(floor))
     if arm.mounting_plane is None:
         return None

@@ -99,9 +99,9 @@ def _body(element: Element, tag: str, where: str) -> Element:
     geometry = element.find("geometry")
     body = None if geometry is None else next(iter(geometry), None)
     if body is None:
-        raise ReadError(f"{where}: a <{tag}> without <geometry>; remove it, or give it one")
+        raise ReadError(f"a <{tag}> without <geometry>", where=where, remedy="remove it, or give it one")
     if body.tag not in ("box", "cylinder", "sphere", "mesh"):
-        raise ReadError(f"{where}: unknown geometry <{body.tag:.40}>; expected box, cylinder, sphere or mesh")
+        raise ReadError(f"unknown geometry <{body.tag:.40}>", where=where, expected="box, cylinder, sphere or mesh")
     return body
 
 
@@ -142,14 +142,14 @@ def fixed_box(piece: ShapePiece, arm: Arm) -> Box:
 def _edges(piece: ShapePiece) -> NDArray:
     size = np.array(numbers(piece.body, "size", 3, piece.where))
     if not (size > 0).all():
-        raise ReadError(f"{piece.where}: expected a box of size > 0, got {size}")
+        raise ReadError(where=piece.where, expected="a box of size > 0", got=size)
     return size
 
 
 def _positive(body: Element, key: str, where: str) -> float:
     value = number(body, key, where)
     if value <= 0:
-        raise ReadError(f"{where}: expected {key} > 0, got {value:g}")
+        raise ReadError(where=where, expected=f"{key} > 0", got=f"{value:g}")
     return value
 
 
@@ -164,7 +164,7 @@ def mesh_file(name: str, urdf: Path, where: str) -> Path:
     for path in tries:
         if path.is_file():
             return path
-    raise ReadError(f"{where}: mesh '{name}' was not found; put it beside the URDF")
+    raise ReadError(f"mesh '{name}' was not found", where=where, remedy="put it beside the URDF", names=(name,))
 
 
 def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
@@ -176,16 +176,22 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
         import trimesh
     except ImportError:
         raise ReadError(
-            f"{where}: mesh '{path.name}' was not read: trimesh is not installed (extra 'studio')"
+            f"mesh '{path.name}' was not read: trimesh is not installed (extra 'studio')",
+            where=where,
+            names=(path.name,),
         ) from None
     try:
         loaded: Any = trimesh.load_mesh(io.BytesIO(data), file_type=path.suffix.lstrip(".").lower())
         mesh = loaded.to_mesh() if hasattr(loaded, "to_mesh") else loaded
         vertices, faces = _unit(loaded) * np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
     except Exception as error:  # every format has errors of its own
-        raise ReadError(f"{where}: mesh '{path.name}' cannot be read ({type(error).__name__})") from None
+        raise ReadError(
+            f"mesh '{path.name}' cannot be read ({type(error).__name__})", where=where, names=(path.name,)
+        ) from None
     if not len(faces) or len(faces) > MAX_FACES or not np.isfinite(vertices).all():
-        raise ReadError(f"{where}: mesh '{path.name}' has {len(faces)} faces; expected 1 to {MAX_FACES}")
+        raise ReadError(
+            f"mesh '{path.name}' has {len(faces)} faces", where=where, expected=f"1 to {MAX_FACES}", names=(path.name,)
+        )
     return vertices, faces
 
 

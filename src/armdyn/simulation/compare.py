@@ -155,7 +155,9 @@ class Comparison(Reported):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise ArmdynError(f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}")
+        raise ArmdynError(
+            f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}", names=(name,)
+        )
 
     def __str__(self) -> str:
         head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}"
@@ -196,7 +198,7 @@ class Comparison(Reported):
     def figure(self, path: str | os.PathLike[str]) -> Path:
         """Draw errors over time, and the table's bars, into a file (.png, .svg, .pdf)."""
         if Path(path).suffix.lower() not in FORMATS:
-            raise ArmdynError(f"cannot draw into '{path}': expected {', '.join(FORMATS)}")
+            raise ArmdynError(f"cannot draw into '{path}': expected {', '.join(FORMATS)}", names=(path,))
         return write_figure(path, self.plot(), dpi=120)
 
 

@@ -63,12 +63,14 @@ def learn(
         Further options of `simulate`.
     """
     if not is_whole(trials, least=1):
-        raise ArmdynError(f"learn: trials: expected an integer > 0, got {quote(trials)}")
+        raise ArmdynError(where="learn: trials", expected="an integer > 0", got=quote(trials))
     method = IterativeLearning(law, reference, rate, caution)
     runs, torque = [], np.zeros((method.samples, law.arm.n))
     for k in range(trials):
         runs.append(simulate(plant, method.trial(torque), reference, rate=rate, check=False, **options))
         if not runs[-1].complete:
-            raise ArmdynError(f"learn: trial {k + 1} diverged; give a larger caution, or a stiffer law")
+            raise ArmdynError(
+                f"trial {k + 1} diverged", where="learn", remedy="give a larger caution, or a stiffer law"
+            )
         torque = method.improved(torque, runs[-1].error)
     return Learning(tuple(runs), method.trial(torque))

@@ -66,10 +66,10 @@ def plant_fmu(
     _check(plant)
     n = plant.arm.n
     if not is_number(rate) or not rate > 0:
-        raise ShapeError(f"plant_fmu: expected a rate > 0 in Hz, got {rate!r}")
+        raise ShapeError(where="plant_fmu", expected="a rate > 0 in Hz", got=f"{rate!r}")
     start = np.zeros(n) if q0 is None else np.asarray(q0, float)
     if start.shape != (n,):
-        raise ShapeError(f"plant_fmu: expected q0 of shape ({n},), got {start.shape}")
+        raise ShapeError(where="plant_fmu", expected=f"q0 of shape ({n},)", got=start.shape)
     period = 1 / float(rate)
     count = substeps_for(plant, start[None], period) if substeps is None else int(substeps)
     subject = _Stepped(plant, Clock(period, 1, count, 0))
@@ -113,7 +113,9 @@ def _check(plant: Plant) -> None:
     }
     listed = [name for name, there in features.items() if there]
     if listed:
-        raise ModelError(f"plant_fmu: cannot hold {' and '.join(listed)}; leave it out of the plant")
+        raise ModelError(
+            f"cannot hold {' and '.join(listed)}", where="plant_fmu", remedy="leave it out of the plant", names=listed
+        )
 
 
 class _Stepped:

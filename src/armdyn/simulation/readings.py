@@ -52,7 +52,7 @@ class Readings(NamedTuple):
     def rows(self) -> LogRows:
         """Rows that a log of a single run holds."""
         if self.t.ndim != 1:
-            raise ArmdynError(f"a log holds one run, these are {self.t[..., 0].size}; choose one with `run`")
+            raise ArmdynError(f"a log holds one run, these are {self.t[..., 0].size}", remedy="choose one with `run`")
         at = np.repeat(np.arange(len(self.t)), self.copies)
         return LogRows(self.t[at], self.q[at], self.qd[at], self.tau[at])
 
@@ -65,7 +65,7 @@ class Readings(NamedTuple):
         if suffix == ".npz":
             return write_arrays(path, rows._asdict(), compress=compress)
         if suffix != ".csv":
-            raise ArmdynError(f"cannot save a log as '{path}': expected .csv or .npz")
+            raise ArmdynError(f"cannot save a log as '{path}': expected .csv or .npz", names=(path,))
         return write_whole(path, self.lines())
 
     def lines(self, heading: bool = True) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ReadError
+from armdyn.errors import ArmdynError, ReadError, reads_file
 from armdyn.files import parse_json, read_arrays, write_arrays
 from armdyn.presentation import Reported, draw_figure, present
 from armdyn.simulation.plant.elasticity import at_encoders
@@ -185,7 +185,9 @@ class SimulationResult(Reported):
 
         if self.arm is None:
             raise ArmdynError(
-                "currents: a result read from a file has no arm; divide its torques by gear ratios and torque constants"
+                "a result read from a file has no arm",
+                where="currents",
+                remedy="divide its torques by gear ratios and torque constants",
             )
         constants = [joint.drive.torque_constant or np.nan for joint in self.arm.coordinate_joints]
         at_motors = np.linalg.solve(transmission_matrix(self.arm).T, np.moveaxis(self.tau, -1, -2))
@@ -197,7 +199,7 @@ class SimulationResult(Reported):
         from armdyn.simulation.metrics import metrics_of
 
         if not len(self.t):
-            raise ArmdynError(f"metrics: '{self.name}' ended before its first sample")
+            raise ArmdynError(f"'{self.name}' ended before its first sample", where="metrics")
         return metrics_of(self)
 
     def __repr__(self) -> str:
@@ -226,7 +228,7 @@ class SimulationResult(Reported):
         if suffix == ".csv":
             return self.readings.save(path)
         if suffix != ".npz":
-            raise ArmdynError(f"cannot save a simulation as '{path}': expected .npz or .csv")
+            raise ArmdynError(f"cannot save a simulation as '{path}': expected .npz or .csv", names=(path,))
         about = {"format": FORMAT, **{name: getattr(self, name) for name in (*ABOUT, *ABOUT_LATER)}}
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ARRAYS}
         arrays |= {f"state.{name}": array for name, array in self.states.items()}
@@ -235,6 +237,7 @@ class SimulationResult(Reported):
         return write_arrays(path, {"about": np.array(json.dumps(about)), **arrays})
 
     @classmethod
+    @reads_file
     def load(cls, path: str | os.PathLike[str]) -> SimulationResult:
         """Read what `save` wrote as `.npz`; nothing in the file is ever executed."""
         file = read_arrays(path)
@@ -251,7 +254,9 @@ class SimulationResult(Reported):
             about_values |= {name: kind(about[name]) for name, kind in ABOUT_LATER.items() if name in about}
             measured = Readings(**readings) if readings else None
         except (KeyError, ValueError, AttributeError, TypeError) as error:
-            raise ReadError(f"{path}: not a simulation that armdyn saved ({type(error).__name__}: {error})") from None
+            raise ReadError(
+                f"not a simulation that armdyn saved ({type(error).__name__}: {error})", path=path
+            ) from None
         _check_shapes(path, arrays, about)
         return cls(
             arrays["t"],
@@ -282,7 +287,9 @@ class SimulationResult(Reported):
     def run(self, *index: int) -> SimulationResult:
         """One run of a batch; one that diverged ends there."""
         if len(index) != len(self.batch):
-            raise ArmdynError(f"run: expected {len(self.batch)} indices for a batch of shape {self.batch}, got {index}")
+            raise ArmdynError(
+                where="run", expected=f"{len(self.batch)} indices for a batch of shape {self.batch}", got=index
+            )
         diverged = self.diverged[index]
         rows = slice(None if np.isnan(diverged) else int(np.isfinite(self.tau[index]).all(-1).sum()))
         parts: dict[str, Any] = {name: getattr(self, name)[index][rows] for name in ("q", "qd", "tau")}
@@ -300,4 +307,4 @@ def _check_shapes(path: Any, arrays: dict[str, NDArray], about: dict[str, Any]) 
     shapes = {name: arrays[name].shape[-2:] for name in ARRAYS[1:-1]}
     wrong = [name for name, shape in shapes.items() if shape != (T, n)]
     if wrong or not all(array.dtype == np.float64 for array in arrays.values()):
-        raise ReadError(f"{path}: the arrays do not fit together ({', '.join(wrong) or 'not of float64'})")
+        raise ReadError(f"the arrays do not fit together ({', '.join(wrong) or 'not of float64'})", path=path)

@@ -105,7 +105,7 @@ class ScenarioComparison:
     def __getitem__(self, name: str) -> Comparison:
         """The comparison of a scenario."""
         if name not in self.comparisons:
-            raise ArmdynError(f"no scenario '{name}' was run; there are {', '.join(self.comparisons)}")
+            raise ArmdynError(f"no scenario '{name}' was run; there are {', '.join(self.comparisons)}", names=(name,))
         return self.comparisons[name]
 
     @property
@@ -246,7 +246,7 @@ def compare_scenarios(
     """
     asked = tuple(SCENARIOS) if scenarios is None else scenarios
     if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):
-        raise ArmdynError(f"compare_scenarios: expected some of {', '.join(SCENARIOS)}, got {quote(scenarios)}")
+        raise ArmdynError(where="compare_scenarios", expected=f"some of {', '.join(SCENARIOS)}", got=quote(scenarios))
     motion, comparisons, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
     for name in asked:
         try:

@@ -118,7 +118,7 @@ class NoiseGenerator:
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
         if seed is not None and not is_whole(seed):
-            raise ShapeError(f"simulate: seed: expected a whole number >= 0 or None, got {quote(seed)}")
+            raise ShapeError(where="simulate: seed", expected="a whole number >= 0 or None", got=quote(seed))
         self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
         self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])
         self._noise, self._loss = ([stream(seed, k, what) for k in range(runs)] for what in (NOISE, LOSS))

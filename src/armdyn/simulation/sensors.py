@@ -77,20 +77,26 @@ class Sensors:
             if f.name in PER_JOINT:
                 object.__setattr__(self, f.name, _per_joint(f.name, value))
             elif f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
-                raise ShapeError(f"Sensors: {f.name}: expected a number >= 0, got {quote(value)}")
+                raise ShapeError(where=f"Sensors: {f.name}", expected="a number >= 0", got=quote(value))
         for name in ("lost", "doubled"):
             if not getattr(self, name) < 1:
-                raise ShapeError(f"Sensors: {name}: expected a probability below 1, got {getattr(self, name):g}")
+                raise ShapeError(
+                    where=f"Sensors: {name}", expected="a probability below 1", got=f"{getattr(self, name):g}"
+                )
         if self.delay != int(self.delay) or self.delay > MAX_DELAY_SAMPLES:
             raise ShapeError(
-                f"Sensors: delay: expected a whole number of samples, {MAX_DELAY_SAMPLES} at most, got {self.delay}"
+                where="Sensors: delay",
+                expected=f"a whole number of samples, {MAX_DELAY_SAMPLES} at most",
+                got=self.delay,
             )
 
     def check_size(self, n: int) -> None:
         """Complain about numbers for other than n joints."""
         for name in PER_JOINT:
             if np.shape(getattr(self, name)) not in ((), (n,)):
-                raise ShapeError(f"Sensors: {name}: expected one number or {n}, got {np.shape(getattr(self, name))}")
+                raise ShapeError(
+                    where=f"Sensors: {name}", expected=f"one number or {n}", got=np.shape(getattr(self, name))
+                )
 
     def resolutions(self, n: int) -> NDArray:
         """Steps of n encoders that numbers can be divided by."""
@@ -104,7 +110,7 @@ class Sensors:
         those of a slower logger.
         """
         if run.batch:
-            raise ShapeError("record: expected one run; choose one of the batch with `run`")
+            raise ShapeError(where="record", expected="one run", remedy="choose one of the batch with `run`")
         self.check_size(run.n)
         period = float(run.t[1] - run.t[0]) if len(run.t) > 1 else 1.0
         instruments = Instruments(self, period, len(run.t), run.n, seed)
@@ -146,7 +152,7 @@ class Logger:
 def _per_joint(name: str, value: Any) -> Any:
     array = as_floats(value)
     if array.ndim > 1 or not (np.isfinite(array) & (array >= 0)).all():
-        raise ShapeError(f"Sensors: {name}: expected a number >= 0, or one per joint, got {quote(value)}")
+        raise ShapeError(where=f"Sensors: {name}", expected="a number >= 0, or one per joint", got=quote(value))
     return array if array.ndim else float(array)
 
 

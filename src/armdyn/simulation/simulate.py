@@ -141,7 +141,7 @@ def run_plan(
         warnings.warn(note, ArmdynWarning, stacklevel=3)
     record = _run(plan, progress, keep)
     if record.faulty.any() and not plan.batch and not quiet:
-        raise SimulationError(f"{name}: {record.notes[-1]}", _finish(plan, record))
+        raise SimulationError(f"{record.notes[-1]}", _finish(plan, record), where=name)
     for note in () if quiet else record.notes:
         warnings.warn(f"{name}: {note}; what was computed is kept", ArmdynWarning, stacklevel=3)
     short = record.rows * plan.q0.size <= MAX_NUMBERS

@@ -187,7 +187,7 @@ class Inertia(Frozen):
         Unknown parameters are no offence here: kinematics does without them.
         """
         if why := self.impossible(triangle):
-            raise ModelError(f"{where}: {why}")
+            raise ModelError(f"{why}", where=where)
 
 
 def point_masses(mass: NDArray, com: NDArray) -> NDArray:
@@ -204,11 +204,11 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"inertia: expected {what} as numbers, got {quote(value)}") from None
+        raise ModelError(where="inertia", expected=f"{what} as numbers", got=quote(value)) from None
     if array.shape != shape:
-        raise ModelError(f"inertia: expected {what} of shape {shape}, got shape {array.shape}")
+        raise ModelError(where="inertia", expected=f"{what} of shape {shape}", got=f"shape {array.shape}")
     if np.isinf(array).any():
-        raise ModelError(f"inertia: expected {what} of finite numbers (NaN where unknown), got infinity")
+        raise ModelError(where="inertia", expected=f"{what} of finite numbers (NaN where unknown)", got="infinity")
     return array
 
 
@@ -216,5 +216,5 @@ def _symmetric(tensor: NDArray) -> NDArray:
     """The symmetric part of a tensor that is symmetric within printing; anything else is rejected."""
     largest = np.max(np.abs(tensor), initial=0.0, where=~np.isnan(tensor))
     if not np.allclose(tensor, tensor.T, rtol=0, atol=CONSISTENCY_SLACK * largest, equal_nan=True):
-        raise ModelError("inertia: tensor is not symmetric; products of inertia must appear twice")
+        raise ModelError("tensor is not symmetric; products of inertia must appear twice", where="inertia")
     return (tensor + tensor.T) / 2

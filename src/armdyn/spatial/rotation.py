@@ -82,7 +82,9 @@ def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
     for i, (turn, frame) in enumerate(turns, start=1):
         frame = i - 1 if frame is None else frame
         if not 0 <= frame < i:
-            raise ShapeError(f"compose: turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then")
+            raise ShapeError(
+                f"turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then", where="compose"
+            )
         R_0k = reached[frame]
         # ECE470, 1.3: a turn M given in frame k is R_0k M R_k0 in frame 0, and premultiplies.
         reached.append(R_0k @ _matrix(turn) @ np.swapaxes(R_0k, -1, -2) @ reached[-1])
@@ -94,7 +96,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> NDArray:
     axis, angle = finite_array(axis, (3,), "rotation: axis"), finite_array(angle, (), "rotation: angle")
     length = np.linalg.norm(axis, axis=-1, keepdims=True)
     if (length == 0).any():
-        raise ShapeError("from_axis_angle: the axis has length zero; expected a direction")
+        raise ShapeError("the axis has length zero", where="from_axis_angle", expected="a direction")
     e, angle = axis / length, angle[..., None, None]
     # Rodrigues: R = cos 1 + (1 - cos) e e' + sin S(e); 1 - cos = 2 sin²(angle/2) loses no digits
     outer = e[..., :, None] * e[..., None, :]
@@ -156,7 +158,7 @@ def to_zyz(R: ArrayLike, branch: int = 1) -> NDArray:
         there phi is zero.
     """
     if branch not in (1, -1):
-        raise ShapeError(f"to_zyz: expected branch 1 or -1, got {branch!r}")
+        raise ShapeError(where="to_zyz", expected="branch 1 or -1", got=f"{branch!r}")
     R = _matrix(R)
     sine = np.hypot(R[..., 0, 2], R[..., 1, 2])
     theta = np.arctan2(branch * sine, R[..., 2, 2])
@@ -174,7 +176,7 @@ def from_quaternion(quaternion: ArrayLike) -> NDArray:
     quaternion = finite_array(quaternion, (4,), "rotation: quaternion")
     length = np.linalg.norm(quaternion, axis=-1, keepdims=True)
     if (length == 0).any():
-        raise ShapeError("from_quaternion: the quaternion is zero; expected a rotation")
+        raise ShapeError("the quaternion is zero", where="from_quaternion", expected="a rotation")
     unit = quaternion / length
     w, v = unit[..., 0, None, None], unit[..., 1:]
     S = skew(v)

@@ -36,13 +36,13 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
     try:
         T = np.array(T, dtype=float)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{what}: expected a 4x4 matrix of numbers, got {quote(T)}") from None
+        raise ModelError(where=what, expected="a 4x4 matrix of numbers", got=quote(T)) from None
     if T.shape != (4, 4):
-        raise ModelError(f"{what}: expected a 4x4 rigid transform, got shape {T.shape}")
+        raise ModelError(where=what, expected="a 4x4 rigid transform", got=f"shape {T.shape}")
     if not np.isfinite(T).all():
-        raise ModelError(f"{what}: expected finite numbers, got NaN or infinity")
+        raise ModelError(where=what, expected="finite numbers", got="NaN or infinity")
     if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=ORTHOGONALITY_TOLERANCE):
-        raise ModelError(f"{what}: expected last row 0 0 0 1, got {T[3]}")
+        raise ModelError(where=what, expected="last row 0 0 0 1", got=T[3])
     check_rotation(T[:3, :3], what)
     T[3] = (0.0, 0.0, 0.0, 1.0)
     T.flags.writeable = False
@@ -54,9 +54,11 @@ def check_rotation(R: NDArray, what: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(R.T @ R - np.eye(3)).max()
     if not error <= ORTHOGONALITY_TOLERANCE:
-        raise ModelError(f"{what}: rotation is not orthogonal (R'R is off 1 by {error:.1e}); sheared or scaled?")
+        raise ModelError(
+            f"rotation is not orthogonal (R'R is off 1 by {error:.1e})", where=what, remedy="sheared or scaled?"
+        )
     if np.linalg.det(R) < 0:
-        raise ModelError(f"{what}: rotation has determinant -1 (a mirror image); swapped axes?")
+        raise ModelError("rotation has determinant -1 (a mirror image)", where=what, remedy="swapped axes?")
 
 
 def exact(array: NDArray, within: float) -> NDArray:

@@ -55,7 +55,7 @@ def urdf_file(arm: Arm, onto: Path | None = None) -> Download:
 def calibrated_file(calibration: Calibration | None) -> Download:
     """The calibrated arm as URDF."""
     if calibration is None:
-        raise ArmdynError("studio: nothing is calibrated yet; load measured poses first")
+        raise ArmdynError("nothing is calibrated yet", where="studio", remedy="load measured poses first")
     return _file(f"{identifier(calibration.nominal.name)}_calibrated.urdf", calibration.save)
 
 
@@ -74,14 +74,16 @@ def c_file(arm: Arm) -> Download:
 def csv_file(motion: PlayedMotion | None) -> Download:
     """Return the motion that plays, as a log."""
     if motion is None:
-        raise ArmdynError("studio: nothing plays yet; load a log, run a comparison or design a motion first")
+        raise ArmdynError(
+            "nothing plays yet", where="studio", remedy="load a log, run a comparison or design a motion first"
+        )
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())
 
 
 def trajectory_file(excitation: Excitation | None) -> Download:
     """An exciting motion as `armdyn excite` saves it."""
     if excitation is None:
-        raise ArmdynError("studio: no exciting motion yet; design one first")
+        raise ArmdynError("no exciting motion yet", where="studio", remedy="design one first")
     motion, names = excitation.trajectory, excitation.base.source.coordinate_names
     kinds = [joint.kind for joint in excitation.base.source.joints]
     return _file("motion.csv", lambda path: save_trajectory(motion, path, joint_names=names, kinds=kinds))
@@ -90,6 +92,6 @@ def trajectory_file(excitation: Excitation | None) -> Download:
 def report_file(result: Reported | None, name: str) -> Download:
     """The page of a result."""
     if result is None:
-        raise ArmdynError("studio: there is nothing to report yet")
+        raise ArmdynError("there is nothing to report yet", where="studio")
     with DRAWING:
         return _file(f"{name}.html", result.report)

@@ -88,9 +88,9 @@ def from_trajectory(name: str, trajectory: Trajectory, arm: Arm) -> PlayedMotion
 def from_log(log: Log, arm: Arm, described: Arm | None = None) -> PlayedMotion:
     """A log's motion, smoothed as identification does it, with measured torques and those of one or two models."""
     if log.n != arm.n:
-        raise ArmdynError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
+        raise ArmdynError(f"{log.n} joints in the log, {arm.n} in arm '{arm.name}'", where=log.name)
     if not log.stretches:
-        raise ArmdynError(f"{log.name}: no stretch without gaps is long enough to play")
+        raise ArmdynError("no stretch without gaps is long enough to play", where=log.name)
     filters = Filters(choose_band(log.stretches), None, "butterworth")
     parts: list[Derivatives] = [smooth_stretch(s, filters) for s in log.stretches]
     t = np.concatenate([s.t for s in log.stretches])

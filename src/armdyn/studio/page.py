@@ -103,7 +103,7 @@ class FileChoice:
     def _typed(self, opened: Callable[[Path], None]) -> None:
         text = self.path.value.strip()
         if not text:
-            raise ArmdynError("studio: expected the path of a file, got nothing")
+            raise ArmdynError(where="studio", expected="the path of a file", got="nothing")
         opened(Path(text).expanduser())
 
 
@@ -125,7 +125,7 @@ class JobPanel:
     def start(self) -> None:
         """Begin, unless it runs already."""
         if not self.job.start(self._run):
-            raise ArmdynError("this is under way already; cancel it first")
+            raise ArmdynError("this is under way already", remedy="cancel it first")
 
     def say(self, text: str) -> None:
         """Show a line below the buttons."""

@@ -55,7 +55,7 @@ def numbers(text: str, what: str) -> float | list[float] | None:
     try:
         values = [float(word) for word in text.replace(",", " ").split()]
     except ValueError:
-        raise ArmdynError(f"{what}: expected numbers with commas between, got '{text:.60}'") from None
+        raise ArmdynError(where=what, expected="numbers with commas between", got=f"'{text:.60}'") from None
     return values[0] if len(values) == 1 else values
 
 

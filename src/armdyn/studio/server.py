@@ -56,7 +56,11 @@ def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "ar
         server = LocalServer(host=host, port=port, label=title, verbose=False)
     if not guard.installed:
         server.stop()
-        raise ArmdynError(f"studio: viser {viser.__version__} cannot be guarded against other sites; install viser 1.1")
+        raise ArmdynError(
+            f"viser {viser.__version__} cannot be guarded against other sites",
+            where="studio",
+            remedy="install viser 1.1",
+        )
     return server
 
 
@@ -83,16 +87,18 @@ def is_local(host: str) -> bool:
 def free_port(host: str, port: int, tries: int) -> int:
     """The first port from `port` on that can be listened on (viser itself would look on without end)."""
     if not 0 <= port <= 65535:
-        raise ArmdynError(f"studio: expected a port from 0 to 65535, got {port}")
+        raise ArmdynError(where="studio", expected="a port from 0 to 65535", got=port)
     for candidate in range(port, min(port + tries, 65535) + 1):
         problem = _bind_problem(host, candidate)
         if problem is None:
             return candidate
         if problem != errno.EADDRINUSE:
             reason = "needs administrator rights" if problem == errno.EACCES else "is not an address of this machine"
-            raise ArmdynError(f"studio: cannot listen on '{host}', port {candidate}: it {reason}")
+            raise ArmdynError(
+                f"cannot listen on '{host}', port {candidate}: it {reason}", where="studio", names=(host,)
+            )
     where = f"port {port} is" if tries == 0 else f"ports {port} to {port + tries} are"
-    raise ArmdynError(f"studio: {where} in use on {host}; choose another with port= (0: any free one)")
+    raise ArmdynError(f"{where} in use on {host}", where="studio", remedy="choose another with port= (0: any free one)")
 
 
 def _bind_problem(host: str, port: int) -> int | None:

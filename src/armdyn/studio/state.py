@@ -129,7 +129,7 @@ class ArmState:
         """Put the arm at rest at a posture (n,)."""
         q, n = np.array(q, float), self.arm.n
         if q.shape != (n,) or not np.isfinite(q).all():
-            raise ArmdynError(f"studio: expected {n} finite joint positions, got {q}")
+            raise ArmdynError(where="studio", expected=f"{n} finite joint positions", got=q)
         self.show(Moment(q, np.zeros(n), np.zeros(n)))
 
     def move_joint(self, i: int, value: float) -> None:

@@ -77,8 +77,8 @@ class _Cluster:
                 return
             if self._looked - begin > PATIENCE_S:
                 raise StudyError(
-                    f"dask={self.address}: the cluster has no workers; finished cases are kept; start workers and "
-                    "continue with resume=True"
+                    "the cluster has no workers; finished cases are kept; start workers and continue with resume=True",
+                    where=f"dask={self.address}",
                 )
             time.sleep(min(LOOK_SECONDS, PATIENCE_S))
 
@@ -105,7 +105,9 @@ def _unpack(packed: bytes) -> Study:
 def _compute(packed: bytes, number: int, version: str) -> Columns:
     """A part, at a worker."""
     if version != __version__:
-        raise StudyError(f"dask: a worker has armdyn {__version__}, this program {version}; expected the same")
+        raise StudyError(
+            f"a worker has armdyn {__version__}, this program {version}", where="dask", expected="the same"
+        )
     keep_memory()
     study = _unpack(packed)
     return study.compute(study.parts[number])
@@ -130,8 +132,8 @@ def _cluster(address: str) -> Iterator[_Cluster]:
 
 def _cluster_error(address: str, error: BaseException) -> StudyError:
     return StudyError(
-        f"dask={address}: the cluster gave up ({type(error).__name__}); finished cases are kept; continue with "
-        "resume=True"
+        f"the cluster gave up ({type(error).__name__}); finished cases are kept; continue with resume=True",
+        where=f"dask={address}",
     )
 
 
@@ -140,4 +142,4 @@ def _client(address: str) -> Any:
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise StudyError(f"dask={address}: no scheduler answers there ({type(error).__name__})") from None
+        raise StudyError(f"no scheduler answers there ({type(error).__name__})", where=f"dask={address}") from None

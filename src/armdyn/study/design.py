@@ -284,7 +284,9 @@ def read(document: StudyTable, head: Head) -> Design:
     candidates = {word: head.arm(word) for word in words}
     for word, arm in candidates.items():
         if np.isnan(arm.theta).any():
-            raise StudyError(f"{document.where}: arms: the inertia of '{word}' is unknown; torques need it")
+            raise StudyError(
+                f"the inertia of '{word}' is unknown; torques need it", where=f"{document.where}: arms", names=(word,)
+            )
     tasks = _tasks(document)
     catalogue = read_catalogue(document.text("drives"), head, document.where) if document.has("drives") else ()
     metrics = {**METRICS, **(WITH_DRIVES if catalogue else {})}
@@ -310,12 +312,12 @@ def _task(table: StudyTable) -> Task:
     rpy = table.numbers("rpy", 3) if table.has("rpy") else None
     axis = table.choice("axis", ("x", "y", "z")) if table.has("axis") else ""
     if axis and rpy is None:
-        raise StudyError(f"{table.where}: axis: expected an orientation too; give rpy")
+        raise StudyError(where=f"{table.where}: axis", expected="an orientation too", remedy="give rpy")
     start, end = table.numbers("start", 3), table.numbers("end", 3)
     load = table.number("load", low=0.0) if table.has("load") else 0.0
     task = Task(start, end, rpy, table.number("duration", low=0.0, above=True), load, axis)
     if task.start == task.end:
-        raise StudyError(f"{table.where}: start and end are the same; expected two different points")
+        raise StudyError("start and end are the same", where=table.where, expected="two different points")
     table.done()
     return task
 
@@ -325,6 +327,8 @@ def _check_positive(samples: ParameterSamples, where: str) -> None:
     for name, law in samples.distributions.items():
         lowest = law.lowest
         if max(-lowest, law.highest) > MAX_VARIED:
-            raise StudyError(f"{where}: parameters: {name}: expected values up to {MAX_VARIED:g}")
+            raise StudyError(where=f"{where}: parameters: {name}", expected=f"values up to {MAX_VARIED:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
-            raise StudyError(f"{where}: parameters: {name}: expected positive values, got down to {lowest:g}")
+            raise StudyError(
+                where=f"{where}: parameters: {name}", expected="positive values", got=f"down to {lowest:g}"
+            )

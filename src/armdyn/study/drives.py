@@ -79,7 +79,12 @@ def read_catalogue(name: str, head: Head, where: str) -> tuple[CatalogueDrive, .
     document.done()
     names = [drive.name for drive in drives]
     if doubles := sorted({one for one in names if names.count(one) > 1}):
-        raise StudyError(f"{document.where}: {', '.join(doubles)} is listed more than once; expected every name once")
+        raise StudyError(
+            f"{', '.join(doubles)} is listed more than once",
+            where=document.where,
+            expected="every name once",
+            names=doubles,
+        )
     return drives
 
 
@@ -95,8 +100,9 @@ def _drive(table: StudyTable) -> CatalogueDrive:
     )
     if drive.continuous_torque > drive.peak_torque:
         raise StudyError(
-            f"{table.where}: drive '{drive.name}': the continuous torque {drive.continuous_torque:g} is above the peak "
-            f"{drive.peak_torque:g}; expected at most as much"
+            f"the continuous torque {drive.continuous_torque:g} is above the peak {drive.peak_torque:g}",
+            where=f"{table.where}: drive '{drive.name}'",
+            expected="at most as much",
         )
     table.done()
     return drive

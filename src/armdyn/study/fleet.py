@@ -183,7 +183,7 @@ def read(document: StudyTable, head: Head) -> Fleet:
         robots = tuple(_robot(table, word) for table in document.tables("robots"))
     names = [robot.name for robot in robots]
     if len(set(names)) < len(names):
-        raise StudyError(f"{document.where}: robots: expected every name once")
+        raise StudyError(where=f"{document.where}: robots", expected="every name once")
     arms = {robot.arm: head.arm(robot.arm) for robot in robots}
     options = _options(document.table("identify"))
     extra = (*(arm.fingerprint for arm in arms.values()), *(head.file_digest(log) for r in robots for log in r.logs))
@@ -195,10 +195,12 @@ def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[FleetRobot, ..
         paths = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):
         raise StudyError(
-            f"{head.file.name}: logs: expected a pattern relative to the study's file, got {pattern!r:.60}"
+            where=f"{head.file.name}: logs", expected="a pattern relative to the study's file", got=f"{pattern!r:.60}"
         ) from None
     if not paths:
-        raise StudyError(f"{head.file.name}: logs: no file matches '{pattern}' in {head.folder}")
+        raise StudyError(
+            f"no file matches '{pattern}' in {head.folder}", where=f"{head.file.name}: logs", names=(pattern,)
+        )
     logs = [path.relative_to(head.folder) for path in paths]
     by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
     return tuple(FleetRobot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)

@@ -234,7 +234,7 @@ def read(document: StudyTable, head: Head) -> Rollouts:
     _reject_negative(samples, document.where)
     if "torque_limit" in samples.names and not np.isfinite(arm.effort_limits).all():
         raise StudyError(
-            f"{document.where}: parameters: torque_limit: not all joints of '{arm.name}' have effort limits"
+            f"not all joints of '{arm.name}' have effort limits", where=f"{document.where}: parameters: torque_limit"
         )
     metrics = _metrics(document)
     count = samples.count * len(laws)
@@ -259,7 +259,9 @@ def _reject_negative(samples: ParameterSamples, where: str) -> None:
     for name, law in samples.distributions.items():
         free = name.startswith(("start.", "payload."))
         if not free and law.lowest < 0:
-            raise StudyError(f"{where}: parameters: {name}: expected values >= 0, got down to {law.lowest:g}")
+            raise StudyError(
+                where=f"{where}: parameters: {name}", expected="values >= 0", got=f"down to {law.lowest:g}"
+            )
 
 
 def _timing(table: StudyTable) -> RunTiming:
@@ -274,8 +276,9 @@ def _timing(table: StudyTable) -> RunTiming:
     steps = timing.rate * timing.duration * (timing.substeps or 1)
     if steps > MAX_STEPS:
         raise StudyError(
-            f"{table.where}: expected at most {MAX_STEPS:,} steps per run (rate, duration and substeps), "
-            f"got {steps:.3g}"
+            where=table.where,
+            expected=f"at most {MAX_STEPS:,} steps per run (rate, duration and substeps)",
+            got=f"{steps:.3g}",
         )
     return timing
 
@@ -311,7 +314,7 @@ def _reference(table: StudyTable, arm: Arm, timing: RunTiming, head: Head, files
         files.append(head.file_digest(path))
         motion = read_trajectory(head.folder / path)
         if motion.n != arm.n:
-            raise StudyError(f"{table.where}: path: expected a motion of {arm.n} joints, got {motion.n}")
+            raise StudyError(where=f"{table.where}: path", expected=f"a motion of {arm.n} joints", got=motion.n)
     table.done()
     return name, motion
 
@@ -322,21 +325,26 @@ def _laws(
     """Every controller designed for every reference."""
     tables = document.tables("references")
     if len(references) < len(tables):
-        raise StudyError(f"{document.where}: references: expected every name once")
+        raise StudyError(where=f"{document.where}: references", expected="every name once")
     laws: dict[tuple[str, str], Law] = {}
     for table in document.tables("controllers"):
         bandwidth = table.number("bandwidth", 3.0, low=0.0, above=True)
         design, gains = table.text("design"), table.table("gains")
         name = table.text("name", design)
         if any(name == other for other, _ in laws):
-            raise StudyError(f"{table.where}: name: '{name}' is there already; give each controller its own")
+            raise StudyError(
+                f"'{name}' is there already",
+                where=f"{table.where}: name",
+                remedy="give each controller its own",
+                names=(name,),
+            )
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
             samples = motion(np.linspace(0.0, end, DESIGN_POINTS))
             try:
                 (law,) = chosen_designs(arm, samples, bandwidth, timing.rate, [design]).values()
             except ArmdynError as error:
-                raise StudyError(f"{table.where}: design: {error}") from None
+                raise StudyError(f"{error}", where=f"{table.where}: design") from None
             for gain in gains.data:
                 law = scale_gain(law, gain, gains.number(gain, low=0.0, above=True))
             laws[name, reference] = law

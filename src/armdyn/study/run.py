@@ -79,7 +79,7 @@ def run_study(
         All columns, in the order of the cases.
     """
     if workers < 0:
-        raise StudyError(f"study: expected workers >= 0, got {workers}")
+        raise StudyError(where="study", expected="workers >= 0", got=workers)
     with Store.open(folder, study, resume) as store:
         start, before = time.monotonic(), store.done
 
@@ -123,8 +123,9 @@ def _in_pool(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
             losses += 1
             if losses > MAX_LOST_WORKERS:
                 raise StudyError(
-                    f"{study.name}: worker processes died {losses} times in a row, out of memory perhaps; "
-                    "finished cases are kept; continue with resume=True and fewer workers"
+                    f"worker processes died {losses} times in a row, out of memory perhaps; finished cases are "
+                    "kept; continue with resume=True and fewer workers",
+                    where=study.name,
                 ) from None
 
 

@@ -106,9 +106,9 @@ def read_samples(document: StudyTable, known: tuple[str, ...], seed: int) -> Par
         count = table.whole("count", low=1)
     table.done()
     if method != "grid" and not laws:
-        raise StudyError(f"{document.where}: parameters: expected at least one for the method '{method}'")
+        raise StudyError(where=f"{document.where}: parameters", expected=f"at least one for the method '{method}'")
     if count > MAX_CASES:
-        raise StudyError(f"{document.where}: samples: expected at most {MAX_CASES:,}, got {count:,}")
+        raise StudyError(where=f"{document.where}: samples", expected=f"at most {MAX_CASES:,}", got=f"{count:,}")
     return ParameterSamples(method, count, seed, laws)
 
 
@@ -128,9 +128,13 @@ def _distribution(table: StudyTable, method: str) -> Distribution:
         low = table.number("low", low=0.0, above=True) if kind == "log-uniform" else table.number("low")
         law = Distribution(kind=kind, low=low, high=table.number("high"), count=count)
         if not law.high > low:
-            raise StudyError(f"{table.where}: the range from {low:g} to {law.high:g} is empty; expected low < high")
+            raise StudyError(
+                f"the range from {low:g} to {law.high:g} is empty", where=table.where, expected="low < high"
+            )
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(law.at(np.array([0.0, 0.5, 1.0]))).all():
-            raise StudyError(f"{table.where}: the range from {law.low:g} to {law.high:g} is too wide to compute with")
+            raise StudyError(
+                f"the range from {law.low:g} to {law.high:g} is too wide to compute with", where=table.where
+            )
     table.done()
     return law

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn import __version__
+from armdyn.errors import reads_file
 from armdyn.files import read_bytes, read_text
 from armdyn.model.arm import Arm
 from armdyn.model.named import named_arm
@@ -134,7 +135,9 @@ class Study(ABC):
     def require_case(self, number: int) -> None:
         """Complain of a number that no case has."""
         if not 0 <= number < self.count:
-            raise StudyError(f"study '{self.name}': there is no case {number}; expected 0 to {self.count - 1}")
+            raise StudyError(
+                f"there is no case {number}", where=f"study '{self.name}'", expected=f"0 to {self.count - 1}"
+            )
 
     def successes(self, columns: Columns) -> NDArray:
         """Return which cases stay within all bounds."""
@@ -144,6 +147,7 @@ class Study(ABC):
         return good
 
 
+@reads_file
 def read_study(path: str | os.PathLike[str]) -> Study:
     """The study that a TOML file describes.
 
@@ -159,7 +163,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     try:
         plain = json.dumps(data, sort_keys=True, default=str)
     except RecursionError:
-        raise StudyError(f"{path.name}: nested too deeply to be a study") from None
+        raise StudyError("nested too deeply to be a study", where=path.name) from None
     digest = hashlib.sha256(f"{__version__} {plain}".encode()).hexdigest()
     name = plain_name(document.text("name", path.stem), path.name)
     head = Head(name, document.whole("seed", 0), path, digest, document.whole("part", 0))
@@ -172,8 +176,9 @@ def plain_name(name: str, where: str) -> str:
     """A name that can stand for a folder, and for no other place than where it is put."""
     if not NAME.fullmatch(name):
         raise StudyError(
-            f"{where}: name: expected letters, digits, '.', '_' and '-' (letters from a to z or A to Z), not "
-            f"beginning with a sign, got {name!r:.60}"
+            where=f"{where}: name",
+            expected="letters, digits, '.', '_' and '-' (letters from a to z or A to Z), not beginning with a sign",
+            got=f"{name!r:.60}",
         )
     return name
 

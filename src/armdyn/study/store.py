@@ -56,7 +56,7 @@ class Store:
                 stack.enter_context(_lock(store.folder))
                 store._begin()
             except OSError as error:
-                raise StudyError(f"{folder}: cannot be used for results ({error.strerror or error})") from None
+                raise StudyError(f"cannot be used for results ({error.strerror or error})", where=folder) from None
             yield store
 
     def _make_folder(self, resume: bool) -> None:
@@ -64,10 +64,14 @@ class Store:
         if (self.folder / MANIFEST).exists():
             if not resume:
                 raise StudyError(
-                    f"{self.folder}: holds results already; continue with resume=True, or choose another folder"
+                    "holds results already",
+                    where=self.folder,
+                    remedy="continue with resume=True, or choose another folder",
                 )
         elif self.folder.is_dir() and not all(STORE_FILES.fullmatch(path.name) for path in self.folder.iterdir()):
-            raise StudyError(f"{self.folder}: the folder is not empty and holds no study; choose another one")
+            raise StudyError(
+                "the folder is not empty and holds no study", where=self.folder, remedy="choose another one"
+            )
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
 
     def _begin(self) -> None:
@@ -90,11 +94,12 @@ class Store:
         head, *lines = read_text(self.folder / MANIFEST).splitlines() or [""]
         about = _parse(head)
         if about.get("format") != FORMAT:
-            raise StudyError(f"{self.folder / MANIFEST}: not the manifest of a study")
+            raise StudyError("not the manifest of a study", where=self.folder / MANIFEST)
         if about.get("fingerprint") != self.study.fingerprint:
             raise StudyError(
-                f"{self.folder}: was computed from another file, arm or version of armdyn (version "
-                f"{about.get('version')}); undo the change, or choose another folder"
+                f"was computed from another file, arm or version of armdyn (version {about.get('version')})",
+                where=self.folder,
+                remedy="undo the change, or choose another folder",
             )
         for line in lines:
             entry = _parse(line)
@@ -148,15 +153,16 @@ class Store:
         except OSError as error:
             self._sums.pop(number, None)
             raise StudyError(
-                f"{self.folder}: part {number} cannot be written ({error.strerror or error}); {self.done:,} of "
-                f"{self.study.count:,} cases are kept; continue with resume=True"
+                f"part {number} cannot be written ({error.strerror or error})",
+                where=self.folder,
+                remedy=f"{self.done:,} of {self.study.count:,} cases are kept; continue with resume=True",
             ) from None
 
     def columns(self) -> Columns:
         """All columns of all stored parts, in the order of the cases."""
         tables = [_decode(self._path(number).read_bytes()) for number in sorted(self._sums)]
         if not tables:
-            raise StudyError(f"{self.folder}: no part is finished yet")
+            raise StudyError("no part is finished yet", where=self.folder)
         return {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
 
     def _path(self, number: int) -> Path:
@@ -197,5 +203,5 @@ def _lock(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise StudyError(f"{folder}: another process is computing this study") from None
+            raise StudyError("another process is computing this study", where=folder) from None
         yield

@@ -19,7 +19,7 @@ class StudyTable:
 
     def __init__(self, data: Any, where: str) -> None:
         if not isinstance(data, Mapping):
-            raise StudyError(f"{where}: expected a table, got {quote(data)}")
+            raise StudyError(where=where, expected="a table", got=quote(data))
         self.data, self.where = data, where
         self._asked: list[str] = []
 
@@ -28,7 +28,10 @@ class StudyTable:
         for key in self.data:
             if key not in known:
                 raise StudyError(
-                    f"{self.where}: unknown {what} '{key}'{close_to(key, known)}; expected some of {', '.join(known)}"
+                    f"unknown {what} '{key}'{close_to(key, known)}",
+                    where=self.where,
+                    expected=f"some of {', '.join(known)}",
+                    names=(key,),
                 )
         return tuple(self.data)
 
@@ -43,7 +46,7 @@ class StudyTable:
         if self.has(key):
             return self.data[key]
         if default is None:
-            raise StudyError(f"{self.where}: expected '{key}'")
+            raise StudyError(where=self.where, expected=f"'{key}'")
         return default
 
     def done(self) -> None:
@@ -64,7 +67,12 @@ class StudyTable:
         value = self.text(key, default)
         if value not in known:
             hint = close_to(value, tuple(known))
-            raise StudyError(f"{self.where}: {key}: unknown '{value}'{hint}; expected one of {', '.join(known)}")
+            raise StudyError(
+                f"unknown '{value}'{hint}",
+                where=f"{self.where}: {key}",
+                expected=f"one of {', '.join(known)}",
+                names=(value,),
+            )
         return value
 
     def number(self, key: str, default: float | None = None, low: float = -math.inf, above: bool = False) -> float:
@@ -120,7 +128,7 @@ class StudyTable:
 
     def reject(self, key: str, expected: str, value: Any) -> None:
         """Complain of a value."""
-        raise StudyError(f"{self.where}: {key}: expected {expected}, got {quote(value)}")
+        raise StudyError(where=f"{self.where}: {key}", expected=expected, got=quote(value))
 
 
 def _is_number(value: Any) -> bool:

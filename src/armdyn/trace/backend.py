@@ -22,7 +22,7 @@ def current() -> str:
     """The backend in force: chosen by `using`, else by `ARMDYN_BACKEND`, else native if it works here."""
     name = _chosen[-1] if _chosen else os.environ.get("ARMDYN_BACKEND", "native")
     if name not in NAMES:
-        raise ArmdynError(f"ARMDYN_BACKEND: expected {' or '.join(NAMES)}, got {name!r}")
+        raise ArmdynError(where="ARMDYN_BACKEND", expected=" or ".join(NAMES), got=f"{name!r}")
     return "virtual" if name == "native" and not native_works() else name
 
 
@@ -30,7 +30,7 @@ def current() -> str:
 def using(name: str) -> Iterator[None]:
     """Run everything inside on the named backend; for tests and comparisons."""
     if name not in NAMES:
-        raise ArmdynError(f"backend: expected {' or '.join(NAMES)}, got {name!r}")
+        raise ArmdynError(where="backend", expected=" or ".join(NAMES), got=f"{name!r}")
     _chosen.append(name)
     _tell()
     try:

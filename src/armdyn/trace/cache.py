@@ -39,7 +39,7 @@ def folder() -> Path:
         home = Path.home()
     except RuntimeError:
         raise ArmdynError(
-            "compiled kernels are not kept: this user has no home; choose a folder with ARMDYN_CACHE_DIR"
+            "compiled kernels are not kept: this user has no home", remedy="choose a folder with ARMDYN_CACHE_DIR"
         ) from None
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")) / "armdyn" / "cache"

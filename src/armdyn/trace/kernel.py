@@ -142,7 +142,7 @@ def check_threads(threads: Any) -> int:
     if isinstance(threads, str) and threads == "auto":
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or not 1 <= threads <= 1024:
-        raise ArmdynError(f"threads: expected a whole number from 1 to 1024 or 'auto', got {threads!r}")
+        raise ArmdynError(where="threads", expected="a whole number from 1 to 1024 or 'auto'", got=f"{threads!r}")
     return int(threads)
 
 

@@ -134,8 +134,9 @@ class Runner:
         array = self._floats(port, value)
         if array.shape[max(array.ndim - len(port.shape), 0) :] != port.shape:
             raise ShapeError(
-                f"{self.traced.name}: expected {port.name} of shape {text(port.shape)} for {_describe(subject)}, "
-                f"got {array.shape}"
+                where=self.traced.name,
+                expected=f"{port.name} of shape {text(port.shape)} for {_describe(subject)}",
+                got=array.shape,
             )
         return array
 
@@ -147,7 +148,9 @@ class Runner:
                     raise TypeError(array.dtype)
                 array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise ShapeError(f"{self.traced.name}: expected numbers for {port.name}, got {value!r:.60}") from None
+            raise ShapeError(
+                where=self.traced.name, expected=f"numbers for {port.name}", got=f"{value!r:.60}"
+            ) from None
         return array
 
     def evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
@@ -162,18 +165,20 @@ class Runner:
             return [None] * len(ports)
         outs = list(out) if self.traced.result else [out]
         if len(outs) != len(ports):
-            raise ShapeError(f"{self.traced.name}: expected {len(ports)} arrays in out, got {len(outs)}")
+            raise ShapeError(where=self.traced.name, expected=f"{len(ports)} arrays in out", got=len(outs))
         for array, port in zip(outs, ports, strict=True):
             if array is None:
                 continue
             if not isinstance(array, np.ndarray) or array.dtype != np.float64:
                 got = f"{array.dtype} array" if isinstance(array, np.ndarray) else type(array).__name__
-                raise ShapeError(f"{self.traced.name}: expected a float64 array as out for {port.name}, got {got}")
+                raise ShapeError(where=self.traced.name, expected=f"a float64 array as out for {port.name}", got=got)
             if not array.flags.writeable:
-                raise ShapeError(f"{self.traced.name}: out for {port.name} is read-only")
+                raise ShapeError(f"out for {port.name} is read-only", where=self.traced.name)
             if array.shape != batch + port.shape:
                 raise ShapeError(
-                    f"{self.traced.name}: expected out for {port.name} of shape {batch + port.shape}, got {array.shape}"
+                    where=self.traced.name,
+                    expected=f"out for {port.name} of shape {batch + port.shape}",
+                    got=array.shape,
                 )
         return outs
 
@@ -256,7 +261,7 @@ def declaration(function: Any, where: str, example: str = "inverse_dynamics") ->
     traced = getattr(function, "traced", None)
     if not hasattr(traced, "make_program"):
         what = getattr(function, "__name__", repr(function))
-        raise ArmdynError(f"{where}: expected a traced function such as armdyn.{example}, got {what:.80}")
+        raise ArmdynError(where=where, expected=f"a traced function such as armdyn.{example}", got=f"{what:.80}")
     return traced  # type: ignore[return-value]
 
 
@@ -269,4 +274,6 @@ def reject_unknown(where: str, owner: str, kind: str, asked: Iterable[str], know
     """Raise at the first name that is asked for and not known."""
     for name in asked:
         if name not in known:
-            raise ArmdynError(f"{where}: {owner} has no {kind} {name!r}; expected {' or '.join(known) or 'none'}")
+            raise ArmdynError(
+                f"{owner} has no {kind} {name!r}", where=where, expected=" or ".join(known) or "none", names=(name,)
+            )

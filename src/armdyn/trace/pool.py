@@ -95,7 +95,7 @@ def pool() -> Pool:
     """The pool of this process."""
     text = os.environ.get("ARMDYN_POOL_MB", "256")
     if not text.isdigit():
-        raise ArmdynError(f"ARMDYN_POOL_MB: expected a whole number of megabytes, got {text!r}")
+        raise ArmdynError(where="ARMDYN_POOL_MB", expected="a whole number of megabytes", got=f"{text!r}")
     return Pool(int(text) * 2**20)
 
 

@@ -134,8 +134,9 @@ def _check(port: Port, array: NDArray, lanes: int, steps: int, is_output: bool) 
     )
     if not fits:
         raise ShapeError(
-            f"rollout: expected {port.name} as float64 of shape ({lanes} or 1, {steps} or 1, *{port.shape}), "
-            f"got {array.dtype} {array.shape}"
+            where="rollout",
+            expected=f"{port.name} as float64 of shape ({lanes} or 1, {steps} or 1, *{port.shape})",
+            got=f"{array.dtype} {array.shape}",
         )
 
 

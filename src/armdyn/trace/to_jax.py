@@ -61,7 +61,9 @@ def to_jax(function: Callable[..., Any], subject: Subject, **options: Any) -> Ca
     traced, jax = declaration(function, "to_jax"), _jax()
     traced.reject_unknown_options("to_jax", options)
     if backend.current() != "native":
-        raise ArmdynError("to_jax: needs native kernels, which are unavailable or switched off here (ARMDYN_BACKEND)")
+        raise ArmdynError(
+            "needs native kernels, which are unavailable or switched off here (ARMDYN_BACKEND)", where="to_jax"
+        )
     functions: dict[Variant, _Function] = {}
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -107,11 +109,11 @@ def _array(name: str, port: Port, value: Any, jax: Any) -> Any:
     try:
         array = jax.numpy.asarray(value)
     except TypeError:
-        raise ShapeError(f"{name}: expected numbers for {port.name}, got {value!r:.60}") from None
+        raise ShapeError(where=name, expected=f"numbers for {port.name}", got=f"{value!r:.60}") from None
     if array.dtype.kind not in "biuf" and not jax.numpy.issubdtype(array.dtype, np.floating):
-        raise ShapeError(f"{name}: expected real numbers for {port.name}, got {array.dtype}")
+        raise ShapeError(where=name, expected=f"real numbers for {port.name}", got=array.dtype)
     if array.shape[max(array.ndim - len(port.shape), 0) :] != port.shape:
-        raise ShapeError(f"{name}: expected {port.name} of shape {text(port.shape)}, got {array.shape}")
+        raise ShapeError(where=name, expected=f"{port.name} of shape {text(port.shape)}", got=array.shape)
     return array if jax.numpy.issubdtype(array.dtype, np.floating) else array.astype(float)
 
 
@@ -239,8 +241,9 @@ class _Function:
         code = compile_program(lambda: self.program, shared, self.key, "xla", JitModule)
         if isinstance(code, Program):
             raise ArmdynError(
-                f"to_jax: {code.name} has {code.function.n_instructions()} instructions, too many for a native kernel; "
-                "differentiate by fewer inputs, or a smaller part of it"
+                f"{code.name} has {code.function.n_instructions()} instructions, too many for a native kernel",
+                where="to_jax",
+                remedy="differentiate by fewer inputs, or a smaller part of it",
             )
         name = f"armdyn_{hashlib.sha256(code.module.code).hexdigest()[:32]}"
         if name not in _registered:

@@ -191,7 +191,7 @@ class Traced:
     def call(self, subject: Subject, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         """Sort the arguments, then compute with numbers or symbols."""
         if not hasattr(subject, "trace_key"):
-            raise ShapeError(f"{self.name}: expected an arm as the first argument, got {subject!r:.60}")
+            raise ShapeError(where=self.name, expected="an arm as the first argument", got=f"{subject!r:.60}")
         out, threads = keywords.pop("out", None), keywords.pop("threads", None)
         values, options = self.sort_arguments(args, keywords)
         if any(is_symbol(v) or _has_symbol(v) for v in values.values()):
@@ -223,7 +223,9 @@ class Traced:
         """Raise where an option is asked for that the formula does not have."""
         if unknown := sorted(set(options) - set(self.options)):
             listed = ", ".join(self.options) or "none"
-            raise ArmdynError(f"{where}: {self.name} has no option {', '.join(unknown)}; it has {listed}")
+            raise ArmdynError(
+                f"{self.name} has no option {', '.join(unknown)}; it has {listed}", where=where, names=unknown
+            )
 
     # -- tracing --------------------------------------------------------------------------------------
 
@@ -301,7 +303,7 @@ class Traced:
         if symbol.shape == (columns, rows) != (rows, columns) and 1 in (rows, columns):
             symbol = symbol.T
         if symbol.shape != (rows, columns):
-            raise ShapeError(f"{self.name}: expected symbol {name} of shape ({rows}, {columns}), got {symbol.shape}")
+            raise ShapeError(where=self.name, expected=f"symbol {name} of shape ({rows}, {columns})", got=symbol.shape)
         return symbol
 
     def _embed(self, subject: Subject, values: dict[str, Any], options: dict[str, Any]) -> Any:

@@ -81,11 +81,13 @@ class FourierSeries(HoldAtEnds):
     def __post_init__(self) -> None:
         object.__setattr__(self, "coefficients", np.array(self.coefficients, float))
         if self.coefficients.ndim != 2 or self.coefficients.shape[1] % 2 == 0:
-            raise ShapeError(f"FourierSeries: expected coefficients (n, 2 H + 1), got {self.coefficients.shape}")
+            raise ShapeError(where="FourierSeries", expected="coefficients (n, 2 H + 1)", got=self.coefficients.shape)
         if self.drift is not None:
             object.__setattr__(self, "drift", np.array(self.drift, float))
             if self.drift.shape != (self.n, DRIFT_TERMS):
-                raise ShapeError(f"FourierSeries: expected drift ({self.n}, {DRIFT_TERMS}), got {self.drift.shape}")
+                raise ShapeError(
+                    where="FourierSeries", expected=f"drift ({self.n}, {DRIFT_TERMS})", got=self.drift.shape
+                )
         check_positive("FourierSeries", frequency=self.frequency, duration=self.duration)
 
     @property
@@ -146,5 +148,5 @@ def peak_factor(harmonics: int, samples: int) -> float:
     (Ehlich and Zeller 1964).
     """
     if samples <= 2 * harmonics:
-        raise ShapeError(f"peak_factor: expected more than {2 * harmonics} samples per period, got {samples}")
+        raise ShapeError(where="peak_factor", expected=f"more than {2 * harmonics} samples per period", got=samples)
     return float(1 / np.cos(np.pi * harmonics / samples))

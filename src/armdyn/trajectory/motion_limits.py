@@ -59,7 +59,9 @@ class MotionLimits:
     def __post_init__(self) -> None:
         for i in np.flatnonzero(self.upper < self.lower):
             raise LimitError(
-                f"limits: {self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}; reversed?"
+                f"{self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}",
+                where="limits",
+                remedy="reversed?",
             )
 
     def check_room(self, where: str, kinds: Sequence[str]) -> None:
@@ -67,14 +69,16 @@ class MotionLimits:
         endless = np.flatnonzero(np.isinf(self.upper - self.lower) & (np.array(kinds) == "prismatic"))
         if len(endless):
             raise LimitError(
-                f"{where}: no position limits of {self._joints(endless)}, which cannot slide for ever; give position, "
-                "or limits in the arm's description"
+                f"no position limits of {self._joints(endless)}, which cannot slide for ever",
+                where=where,
+                remedy="give position, or limits in the arm's description",
             )
         fixed = np.flatnonzero(self.upper - self.lower < 1e-9)
         if len(fixed):
             raise LimitError(
-                f"{where}: {self._joints(fixed)} cannot move (lower = upper limit); widen the limits, "
-                "or load the arm with that joint fixed"
+                f"{self._joints(fixed)} cannot move (lower = upper limit)",
+                where=where,
+                remedy="widen the limits, or load the arm with that joint fixed",
             )
         for values, what, hint in (
             (self.velocity, "velocity limit", "max_velocity"),
@@ -82,9 +86,11 @@ class MotionLimits:
         ):
             absent, zero = np.flatnonzero(np.isinf(values)), np.flatnonzero(values == 0)
             if len(absent):
-                raise LimitError(f"{where}: no {what} of {self._joints(absent)}; give {hint}")
+                raise LimitError(f"no {what} of {self._joints(absent)}", where=where, remedy=f"give {hint}")
             if len(zero):
-                raise LimitError(f"{where}: the {what} of {self._joints(zero)} is zero; give a larger {hint}")
+                raise LimitError(
+                    f"the {what} of {self._joints(zero)} is zero", where=where, remedy=f"give a larger {hint}"
+                )
 
     @property
     def center(self) -> NDArray:
@@ -147,7 +153,9 @@ def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, Arra
     try:
         lower, upper = (-np.inf, np.inf) if position is None else position
     except (TypeError, ValueError):
-        raise LimitError(f"position: expected a pair of lower and upper positions, got {position!r:.60}") from None
+        raise LimitError(
+            where="position", expected="a pair of lower and upper positions", got=f"{position!r:.60}"
+        ) from None
     return lower, upper
 
 

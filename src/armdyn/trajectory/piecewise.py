@@ -29,11 +29,12 @@ class PiecewiseQuintic(HoldAtEnds):
     def __post_init__(self) -> None:
         if self.knots.ndim != 1 or self.coefficients.shape[:2] != (len(self.knots) - 1, 6):
             raise ShapeError(
-                "PiecewiseQuintic: expected K + 1 knots and coefficients (K, 6, n), "
-                f"got {self.knots.shape} and {self.coefficients.shape}"
+                where="PiecewiseQuintic",
+                expected="K + 1 knots and coefficients (K, 6, n)",
+                got=f"{self.knots.shape} and {self.coefficients.shape}",
             )
         if self.knots[0] != 0 or not (np.diff(self.knots) > 0).all():
-            raise ShapeError("PiecewiseQuintic: expected ascending knots from 0")
+            raise ShapeError(where="PiecewiseQuintic", expected="ascending knots from 0")
 
     @classmethod
     def through(cls, knots: NDArray, start: JointMotion, end: JointMotion) -> PiecewiseQuintic:

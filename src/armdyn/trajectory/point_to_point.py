@@ -79,10 +79,10 @@ def point_to_point(
     """
     q0, q1 = (np.array(q, float, ndmin=1) for q in (start, end))
     if q0.shape != q1.shape or q0.ndim != 1 or not (np.isfinite(q0).all() and np.isfinite(q1).all()):
-        raise ShapeError(f"point_to_point: expected two configurations (n,), got {q0.shape} and {q1.shape}")
+        raise ShapeError(where="point_to_point", expected="two configurations (n,)", got=f"{q0.shape} and {q1.shape}")
     check_choice("point_to_point", "kind", kind, KINDS)
     if np.array_equal(q0, q1):
-        raise ArmdynError("point_to_point: start and end are the same; there is nothing to move")
+        raise ArmdynError("start and end are the same; there is nothing to move", where="point_to_point")
     return PointToPoint(q0, q1, _timing(kind, duration, *(_along(q1 - q0, x) for x in (velocity, acceleration, jerk))))
 
 
@@ -90,12 +90,14 @@ def _timing(kind: str, duration: float | None, velocity: float, acceleration: fl
     """The law over a unit length."""
     if duration is not None:
         if kind not in ("cubic", "quintic"):
-            raise ArmdynError(f"point_to_point: a {kind} follows from its limits; give no duration")
+            raise ArmdynError(f"a {kind} follows from its limits", where="point_to_point", remedy="give no duration")
         return (Cubic if kind == "cubic" else Quintic)(1.0, duration)
     needed = {"velocity": velocity, "acceleration": acceleration} | ({"jerk": jerk} if kind == "s-curve" else {})
     for name, value in needed.items():
         if not np.isfinite(value):
-            raise LimitError(f"point_to_point: a {kind} needs a {name} limit (or a duration, if cubic or quintic)")
+            raise LimitError(
+                f"a {kind} needs a {name} limit (or a duration, if cubic or quintic)", where="point_to_point"
+            )
     if kind == "s-curve":
         return SCurve(1.0, velocity, acceleration, jerk)
     if kind == "trapezoid":

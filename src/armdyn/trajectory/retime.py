@@ -93,7 +93,9 @@ def scale_to_limits(
         factor = _torque_factor(arm, _row(limit, arm.n, "torque"), t, JointMotion(q, qd, qdd), factor)
     factor *= 1 + LIMIT_MARGIN
     if not factor > 0:
-        raise LimitError("scale_to_limits: nothing limits the motion; give velocity, acceleration, jerk or an arm")
+        raise LimitError(
+            "nothing limits the motion", where="scale_to_limits", remedy="give velocity, acceleration, jerk or an arm"
+        )
     return Retimed(motion, float(factor))
 
 
@@ -119,8 +121,9 @@ def _check_no_jump(motion: Trajectory, t: NDArray, change: NDArray) -> None:
     within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER_STEPS + 1)).qdd[:, i])
     if np.abs(within).max() > np.abs(change[k, i]) / 2 > 0:
         raise LimitError(
-            f"scale_to_limits: the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits "
-            "its jerk; expected a quintic, an S-curve or a spline"
+            f"the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits its jerk",
+            where="scale_to_limits",
+            expected="a quintic, an S-curve or a spline",
         )
 
 
@@ -134,8 +137,10 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
         raise LimitError(
-            f"scale_to_limits: at t = {t[k]:.4g} s joint {i + 1} '{arm.coordinate_names[i]}' needs {held[k, i]:.4g} "
-            f"against weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough"
+            f"at t = {t[k]:.4g} s joint {i + 1} '{arm.coordinate_names[i]}' needs {held[k, i]:.4g} "
+            f"against weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough",
+            where="scale_to_limits",
+            names=(arm.coordinate_names[i],),
         )
 
     def excess(log_factor: float) -> float:

@@ -66,14 +66,16 @@ def require_ending(path: str | os.PathLike[str]) -> Path:
     """The path, if trajectories can be written to such files."""
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ArmdynError(f"cannot write '{path}': unknown ending; expected one of {', '.join(ENDINGS)}")
+        raise ArmdynError(
+            f"cannot write '{path}': unknown ending", expected=f"one of {', '.join(ENDINGS)}", names=(path,)
+        )
     return path
 
 
 def require_rate(rate: float) -> float:
     """The rate, if samples can be taken at it."""
     if not (np.isfinite(rate) and rate > 0):
-        raise ArmdynError(f"save_trajectory: expected a rate > 0, got {rate:g}")
+        raise ArmdynError(where="save_trajectory", expected="a rate > 0", got=f"{rate:g}")
     return rate
 
 
@@ -91,7 +93,7 @@ def column_units(kinds: Sequence[str] | None, n: int) -> list[str]:
 def _names(chosen: Sequence[str] | None, n: int) -> list[str]:
     names = [f"joint{i + 1}" for i in range(n)] if chosen is None else list(chosen)
     if len(names) != n:
-        raise ArmdynError(f"save_trajectory: expected {n} joint names, got {len(names)}")
+        raise ArmdynError(where="save_trajectory", expected=f"{n} joint names", got=len(names))
     return names
 
 

@@ -24,19 +24,22 @@ class Sequence(HoldAtEnds):
 
     def __post_init__(self) -> None:
         if not self.parts:
-            raise ShapeError("Sequence: expected at least one part")
+            raise ShapeError(where="Sequence", expected="at least one part")
         for k, (one, two) in enumerate(pairwise(self.parts), 1):
             if one.n != two.n:
                 raise ShapeError(
-                    f"Sequence: part {k} has {one.n} joints, part {k + 1} has {two.n}; expected motions of one arm"
+                    f"part {k} has {one.n} joints, part {k + 1} has {two.n}",
+                    where="Sequence",
+                    expected="motions of one arm",
                 )
             end, begin = one(one.duration), two(0.0)
             for name, gap in (("positions", begin.q - end.q), ("velocities", begin.qd - end.qd)):
                 if np.abs(gap).max() > JOINT_GAP:
                     i = int(np.abs(gap).argmax())
                     raise ArmdynError(
-                        f"Sequence: {name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}; "
-                        "expected each part to begin as the one before ends"
+                        f"{name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}",
+                        where="Sequence",
+                        expected="each part to begin as the one before ends",
                     )
 
     @cached_property
@@ -90,5 +93,5 @@ def repeat(part: Trajectory, count: int) -> Sequence:
         How many times.
     """
     if not (isinstance(count, int | np.integer) and count >= 1):
-        raise ShapeError(f"repeat: expected a count >= 1, got {count!r}")
+        raise ShapeError(where="repeat", expected="a count >= 1", got=f"{count!r}")
     return Sequence((part,) * int(count))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice
+from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice, reads_file
 from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
@@ -51,11 +51,11 @@ def spline(waypoints: ArrayLike, times: ArrayLike | None = None, kind: str = "qu
 
     q = np.array(waypoints, float)
     if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
-        raise ShapeError(f"spline: expected at least two finite waypoints (K, n), got shape {q.shape}")
+        raise ShapeError(where="spline", expected="at least two finite waypoints (K, n)", got=f"shape {q.shape}")
     check_choice("spline", "kind", kind, DEGREES)
     t = _knots(q) if times is None else np.array(times, float)
     if t.shape != (len(q),) or t[0] != 0 or not (np.diff(t) > 0).all() or not np.isfinite(t).all():
-        raise ShapeError(f"spline: expected {len(q)} ascending times from 0, got {t}")
+        raise ShapeError(where="spline", expected=f"{len(q)} ascending times from 0", got=t)
     still = [(order, np.zeros(q.shape[1])) for order in range(1, (DEGREES[kind] + 1) // 2)]
     curve = make_interp_spline(t, q, k=DEGREES[kind], bc_type=(still, still))
     return Spline((curve, curve.derivative(1), curve.derivative(2)), float(t[-1]), q.shape[1])
@@ -66,7 +66,9 @@ def _knots(q: NDArray) -> NDArray:
     distance = np.sqrt(np.linalg.norm(np.diff(q, axis=0), axis=1))
     if not (distance > 0).all():
         k = int(np.argmin(distance))
-        raise ArmdynError(f"spline: waypoints {k + 1} and {k + 2} are the same; give times, or leave one out")
+        raise ArmdynError(
+            f"waypoints {k + 1} and {k + 2} are the same", where="spline", remedy="give times, or leave one out"
+        )
     return np.concatenate([[0.0], np.cumsum(distance / distance.mean())])
 
 
@@ -82,24 +84,27 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
     """
     at, q = np.array(t, float), np.array(q, float)
     if q.ndim != 2 or at.shape != (len(q),) or len(at) < 2:
-        raise ShapeError(f"sampled: expected times (N,) and positions (N, n), got {at.shape} and {q.shape}")
+        raise ShapeError(where="sampled", expected="times (N,) and positions (N, n)", got=f"{at.shape} and {q.shape}")
     if not (np.isfinite(at).all() and (np.diff(at) > 0).all()):
-        raise ShapeError("sampled: expected finite ascending times")
+        raise ShapeError(where="sampled", expected="finite ascending times")
     for name, values in (("q", q), ("qd", qd), ("qdd", qdd)):
         if values is not None and not np.isfinite(np.asarray(values, float)).all():
-            raise ShapeError(f"sampled: expected finite {name}, got NaN or infinity")
+            raise ShapeError(where="sampled", expected=f"finite {name}", got="NaN or infinity")
     if (qd is None) != (qdd is None):
-        raise ShapeError("sampled: expected velocities and accelerations, or neither")
+        raise ShapeError(where="sampled", expected="velocities and accelerations, or neither")
     at -= at[0]
     if qd is None or qdd is None:
         return spline(q, at)
     states = JointMotion(q, np.array(qd, float), np.array(qdd, float))
     if states.qd.shape != q.shape or states.qdd.shape != q.shape:
-        raise ShapeError(f"sampled: expected qd and qdd of shape {q.shape}, got {states.qd.shape}, {states.qdd.shape}")
+        raise ShapeError(
+            where="sampled", expected=f"qd and qdd of shape {q.shape}", got=f"{states.qd.shape}, {states.qdd.shape}"
+        )
     start, end = (JointMotion(*(x[piece] for x in states)) for piece in (slice(None, -1), slice(1, None)))
     return PiecewiseQuintic.through(at, start, end)
 
 
+@reads_file
 def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     """A motion from a file, written by `save_trajectory` or another program.
 
@@ -124,14 +129,14 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     try:
         return sampled(**columns)
     except ShapeError as error:
-        raise ReadError(f"{path}: {error}") from None
+        raise ReadError(f"{error}", path=path) from None
 
 
 def _arrays(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     """t, q and what else there is of qd and qdd."""
     arrays = read_arrays(path)
     if not {"t", "q"} <= arrays.keys():
-        raise ReadError(f"{path}: expected arrays t and q, got {', '.join(arrays)!r:.60}")
+        raise ReadError(path=path, expected="arrays t and q", got=f"{', '.join(arrays)!r:.60}")
     return {name: arrays[name] for name in ("t", "q", "qd", "qdd") if name in arrays}
 
 
@@ -141,18 +146,20 @@ def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     names = [name.strip() for name in lines[0].lstrip("# ").split(",")] if lines else []
     n = sum(name[:1] == "q" and name[1:].isdigit() for name in names)
     if "t" not in names or not n:
-        raise ReadError(f"{path}: expected a first line with columns t, q1, q2, ..., got {', '.join(names[:8])!r:.60}")
+        raise ReadError(
+            path=path, expected="a first line with columns t, q1, q2, ...", got=f"{', '.join(names[:8])!r:.60}"
+        )
     try:
         data = np.loadtxt(lines[1:], delimiter=",", ndmin=2)
     except ValueError as error:
-        raise ReadError(f"{path}: expected rows of numbers ({str(error).splitlines()[0]})") from None
+        raise ReadError(path=path, expected=f"rows of numbers ({str(error).splitlines()[0]})") from None
     if data.shape[1] != len(names) or len(data) < 2:
-        raise ReadError(f"{path}: expected at least two rows of {len(names)} numbers, got shape {data.shape}")
+        raise ReadError(path=path, expected=f"at least two rows of {len(names)} numbers", got=f"shape {data.shape}")
     series = {"t": data[:, names.index("t")]}
     for kind in ("q", "qd", "qdd"):
         columns = [names.index(f"{kind}{i + 1}") for i in range(n) if f"{kind}{i + 1}" in names]
         if len(columns) == n:
             series[kind] = data[:, columns]
     if "q" not in series:
-        raise ReadError(f"{path}: expected columns q1 to q{n} without gaps")
+        raise ReadError(path=path, expected=f"columns q1 to q{n} without gaps")
     return series

@@ -54,12 +54,14 @@ class JointPath:
 
         q = np.asarray(waypoints, float)
         if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
-            raise ShapeError(f"time_optimal: expected at least two finite waypoints (K, n), got {quote(waypoints)}")
+            raise ShapeError(
+                where="time_optimal", expected="at least two finite waypoints (K, n)", got=quote(waypoints)
+            )
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
         if len(q) < 2:
-            raise ShapeError("time_optimal: all waypoints are the same; expected at least two different ones")
+            raise ShapeError("all waypoints are the same", where="time_optimal", expected="at least two different ones")
         curve = CubicSpline(s, q, bc_type="natural")
         return cls((curve, curve.derivative(), curve.derivative(2)), float(s[-1]))
 
@@ -162,7 +164,7 @@ def time_optimal(
 def _grid(path: JointPath, points: int) -> NDArray:
     """Equal steps along a path, and places on both sides of where joints reverse."""
     if not isinstance(points, int) or points < 2:
-        raise ShapeError(f"time_optimal: points: expected an integer > 1, got {quote(points)}")
+        raise ShapeError(where="time_optimal: points", expected="an integer > 1", got=quote(points))
     s = np.linspace(0.0, path.length, points + 1)
     slope = path(s)[1]
     k, j = np.nonzero(slope[1:] * slope[:-1] < 0)
@@ -197,15 +199,21 @@ class _Rows:
         if outside.any():
             k, j = np.argwhere(outside)[0]
             raise LimitError(
-                f"time_optimal: joint '{arm.coordinate_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
-                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]; change the path"
+                f"joint '{arm.coordinate_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
+                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]",
+                where="time_optimal",
+                remedy="change the path",
+                names=(arm.coordinate_names[j],),
             )
         held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=FRICTION_WIDTH))
         if (held > limits.effort).any():
             k, j = np.argwhere(held > limits.effort)[0]
             raise LimitError(
-                f"time_optimal: joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes "
-                f"{held[k, j]:.3g} of {limits.effort[j]:.3g} N m or N; lighten the load or change the path"
+                f"joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes {held[k, j]:.3g} of "
+                f"{limits.effort[j]:.3g} N m or N",
+                where="time_optimal",
+                remedy="lighten the load or change the path",
+                names=(arm.coordinate_names[j],),
             )
         with np.errstate(divide="ignore"):
             self.fastest = (limits.velocity / np.abs(self.slope)).min(1) ** 2  # by speeds alone
@@ -219,9 +227,11 @@ class _Rows:
             lower, upper = joint.limits.lower - 1e-9, joint.limits.upper + 1e-9
             if joint.follows and not ((at[:, j] > lower) & (at[:, j] < upper)).all():
                 raise LimitError(
-                    f"time_optimal: joint '{joint.name}', which follows others, goes from {at[:, j].min():.3g} to "
-                    f"{at[:, j].max():.3g} on the path, outside of [{joint.limits.lower:g}, {joint.limits.upper:g}]; "
-                    "change the path"
+                    f"joint '{joint.name}', which follows others, goes from {at[:, j].min():.3g} to "
+                    f"{at[:, j].max():.3g} on the path, outside of [{joint.limits.lower:g}, {joint.limits.upper:g}]",
+                    where="time_optimal",
+                    remedy="change the path",
+                    names=(joint.name,),
                 )
         with np.errstate(divide="ignore"):
             speeds = np.array([joint.limits.velocity for joint in self.arm.joints])
@@ -278,9 +288,15 @@ def _fastest(s: NDArray, rows: Constraints, fastest: NDArray) -> NDArray:
         most[i] = vertices.largest(i, 2 * step[i], most[i + 1])
     if not (most[:-1] > 0).all():
         place = s[np.argmin(most[:-1])] / s[-1]
-        raise LimitError(f"time_optimal: the drives are too weak to go on at {place:.0%} of the path; lighten the load")
+        raise LimitError(
+            f"the drives are too weak to go on at {place:.0%} of the path",
+            where="time_optimal",
+            remedy="lighten the load",
+        )
     if most.max() >= 0.5 * unlimited:
-        raise LimitError("time_optimal: nothing limits the motion; give effort, velocity or acceleration")
+        raise LimitError(
+            "nothing limits the motion", where="time_optimal", remedy="give effort, velocity or acceleration"
+        )
     x = np.zeros(count)
     for i in range(count - 1):
         x[i + 1] = min(x[i] + 2 * step[i] * _largest_u(a[i], b[i], c[i], x[i]), most[i + 1])

@@ -172,7 +172,7 @@ def identify_arm(study: DemoStudy, folder: Path) -> str:
     """Identify the arm from the log, validate it on another motion, write the model."""
     fit = study.fit
     if fit.other is None:
-        raise ArmdynError("demo: the identification lost its validation log")
+        raise ArmdynError("the identification lost its validation log", where="demo")
     fit.arm.save(folder / f"{study.arm.name}_identified.urdf")
     return (
         f"identified it: torque error {fit.rel_error_source:.0%} as described, {fit.rel_error:.1%} now, "

@@ -40,16 +40,20 @@ class BodyLaw(Adaptive):
 
     def __post_init__(self) -> None:
         if isinstance(self.unknowns, AdaptiveParameters) and not bodies.is_body(self.unknowns):
-            raise ShapeError(f"{type(self).__name__}: expected adapt(unknown_payload(arm), ...), whose load is a body")
+            raise ShapeError(
+                where=type(self).__name__, expected="adapt(unknown_payload(arm), ...), whose load is a body"
+            )
         if self.start is None and isinstance(self.unknowns, AdaptiveParameters):
             where = f"{type(self).__name__}: body"
             body = bodies.small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
             if body.shape != (BODY,):
-                raise ShapeError(f"{where}: expected the ten parameters of a body, got shape {body.shape}")
+                raise ShapeError(where=where, expected="the ten parameters of a body", got=f"shape {body.shape}")
             self._set(start=np.concatenate([body, self.unknowns.phi[BODY:]]))
         super().__post_init__()
         if not (np.asarray(self.size) > 0).all():
-            raise ShapeError(f"{type(self).__name__}: size: expected a length > 0 in metres, got {quote(self.size)}")
+            raise ShapeError(
+                where=f"{type(self).__name__}: size", expected="a length > 0 in metres", got=quote(self.size)
+            )
 
     @abstractmethod
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
@@ -133,12 +137,15 @@ class NaturalSlotineLi(BodyLaw):
         super().__post_init__()
         if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
             raise ShapeError(
-                f"NaturalSlotineLi: expected least < heaviest, got {quote(self.least)} and {quote(self.heaviest)}"
+                where="NaturalSlotineLi",
+                expected="least < heaviest",
+                got=f"{quote(self.least)} and {quote(self.heaviest)}",
             )
         lowest = np.linalg.eigvalsh(bodies.pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
             raise ShapeError(
-                "NaturalSlotineLi: body: expected a physically consistent body, with mass and extent in all directions"
+                where="NaturalSlotineLi: body",
+                expected="a physically consistent body, with mass and extent in all directions",
             )
 
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:

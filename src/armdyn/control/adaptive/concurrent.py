@@ -101,8 +101,9 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
         super().__post_init__()
         if self.unknowns.count > RECORDS * self.arm.n:
             raise ShapeError(
-                f"ConcurrentSlotineLi: expected at most {RECORDS * self.arm.n} unknowns, which "
-                f"{RECORDS} records can determine, got {self.unknowns.count}"
+                where="ConcurrentSlotineLi",
+                expected=f"at most {RECORDS * self.arm.n} unknowns, which {RECORDS} records can determine",
+                got=self.unknowns.count,
             )
 
     def init(self) -> dict[str, NDArray]:

@@ -65,7 +65,7 @@ class Craig(Adaptive):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.possible and not is_body(self.unknowns):
-            raise ShapeError("Craig: possible: expected adapt(unknown_payload(arm), ...), whose load is a body")
+            raise ShapeError(where="Craig: possible", expected="adapt(unknown_payload(arm), ...), whose load is a body")
         if not (np.asarray(self.psi) < np.asarray(self.kd)).all():
             warnings.warn("Craig: psi is not below kd, so that nothing is proven", ArmdynWarning, stacklevel=3)
 

@@ -77,7 +77,7 @@ class Adaptive(ModelBased):
     def __post_init__(self) -> None:
         if not isinstance(self.unknowns, AdaptiveParameters):
             raise ShapeError(
-                f"{type(self).__name__}: expected unknowns as adapt(...) makes them, got {quote(self.unknowns)}"
+                where=type(self).__name__, expected="unknowns as adapt(...) makes them", got=quote(self.unknowns)
             )
         if self.start is None:
             self._set(start=np.array(self.unknowns.phi))
@@ -90,7 +90,7 @@ class Adaptive(ModelBased):
         start, lower, upper = (np.asarray(getattr(self, name)) for name in ("start", "lower", "upper"))
         if len(wrong := np.argwhere(~((lower <= start) & (start <= upper)))):
             name = self.unknowns.names[wrong[0][-1]]
-            raise ShapeError(f"{type(self).__name__}: expected lower <= start <= upper, not so for {name}")
+            raise ShapeError(where=type(self).__name__, expected=f"lower <= start <= upper, not so for {name}")
 
     @property
     def arm(self) -> Arm:  # type: ignore[override]

@@ -66,7 +66,7 @@ def adaptation_gains(
     if K.ndim < 2:
         K = np.diag(joint_numbers(K, unknowns.arm.n, "adaptation_gains: k", "gains > 0"))
     elif K.shape != (unknowns.arm.n,) * 2 or not np.linalg.eigvalsh((K + K.T) / 2)[0] > 0:
-        raise ShapeError(f"adaptation_gains: k: expected a positive definite gain, got {quote(k)}")
+        raise ShapeError(where="adaptation_gains: k", expected="a positive definite gain", got=quote(k))
     Y = unknown_columns(unknowns, q, qd, qdd).Y
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
     visible = shown_rate > MIN_VISIBLE_RATIO * shown_rate.max(initial=0.0)
@@ -90,10 +90,12 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
         Desired time constant [s]; see `adaptation_gains`.
     """
     if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
-        raise ShapeError(f"retuned: expected an adaptive law and a run of it, got {quote(law)} and {quote(run)}")
+        raise ShapeError(
+            where="retuned", expected="an adaptive law and a run of it", got=f"{quote(law)} and {quote(run)}"
+        )
     gain_k = getattr(law, "k", None) if k is None else k
     if gain_k is None:
-        raise ShapeError(f"retuned: {type(law).__name__} has no gain K of its own; give k")
+        raise ShapeError(f"{type(law).__name__} has no gain K of its own", where="retuned", remedy="give k")
     qdd = np.gradient(run.qd, run.t, axis=0)
     gain = adaptation_gains(law.unknowns, run.q, run.qd, qdd, gain_k, time)
     bounds = (np.asarray(getattr(law, name)) for name in ("lower", "upper"))

@@ -76,7 +76,7 @@ class SlotineLi(Adaptive):
         """ECE470's form: `inverse_gain` is the diagonal of its Gamma. Warns if Lambda K is not K Lambda."""
         inverse = as_numbers(inverse_gain, f"{cls.__name__}: inverse_gain")
         if not (np.isfinite(inverse).all() and (inverse > 0).all()):
-            raise ShapeError(f"{cls.__name__}: inverse_gain: expected numbers > 0, got {quote(inverse_gain)}")
+            raise ShapeError(where=f"{cls.__name__}: inverse_gain", expected="numbers > 0", got=quote(inverse_gain))
         law = cls(unknowns, lam, k, 1 / inverse, **options)
         if not commute(np.asarray(law.lam), np.asarray(law.k)):
             warnings.warn(

@@ -149,13 +149,13 @@ def adapt(
     check_choice("adapt", "model", model, MODELS)
     terms = (friction,) if isinstance(friction, str) else friction
     if not (isinstance(terms, tuple | list) and set(map(str, terms)) <= {*FRICTION} and len({*terms}) == len(terms)):
-        raise ArmdynError(f"adapt: expected some of {', '.join(FRICTION)} once each, got {quote(friction)}")
+        raise ArmdynError(where="adapt", expected=f"some of {', '.join(FRICTION)} once each", got=quote(friction))
     friction, width = tuple(terms), one_number(width, "adapt: width", "a velocity > 0")
     arm, S, known, names, phi = _links(what)
     values = [[getattr(joint.friction, term) for joint in arm.joints] for term in friction]
     names = (*names, *(f"{term} {joint}" for term in friction for joint in arm.joint_names))
     if not names:
-        raise ArmdynError("adapt: nothing is unknown; name friction terms or give a split")
+        raise ArmdynError("nothing is unknown", where="adapt", remedy="name friction terms or give a split")
     unknowns = AdaptiveParameters(
         arm, S, known, friction, width, names, np.concatenate([phi, *values]), _rest(arm, friction)
     )
@@ -180,7 +180,11 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
         return what, np.zeros((10 * what.n_joints, 0)), what.trace_data("theta"), (), np.zeros(0)
     if isinstance(what, BaseParameters):
         if what.joint_terms or what.terms != "full":
-            raise ArmdynError("adapt: expected base parameters of the links alone; name friction terms with friction=")
+            raise ArmdynError(
+                where="adapt",
+                expected="base parameters of the links alone",
+                remedy="name friction terms with friction=",
+            )
         S = np.eye(10 * what.source.n_joints)[:, list(what.columns)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
-    raise ArmdynError(f"adapt: expected a split, base parameters or an arm, got {quote(what)}")
+    raise ArmdynError(where="adapt", expected="a split, base parameters or an arm", got=quote(what))

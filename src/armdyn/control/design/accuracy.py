@@ -86,9 +86,9 @@ def pole_regions(
     Egeland (1986), On the robustness of the computed torque technique in manipulator control; Kapadia, section 2.5.
     """
     if not isinstance(law, ComputedTorque):
-        raise ShapeError(f"pole_regions: expected a ComputedTorque law, got {quote(law)}")
+        raise ShapeError(where="pole_regions", expected="a ComputedTorque law", got=quote(law))
     if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise ShapeError(f"pole_regions: expected a number of samples >= 1, got {quote(samples)}")
+        raise ShapeError(where="pole_regions", expected="a number of samples >= 1", got=quote(samples))
     covariance = _covariance(uncertainty, base.count)
     off = np.random.default_rng(seed).multivariate_normal(np.zeros(base.count), covariance, samples, method="eigh")
     std = np.sqrt(np.diag(covariance))
@@ -113,12 +113,13 @@ def _covariance(uncertainty: ArrayLike, count: int) -> NDArray:
     values = as_numbers(uncertainty, "pole_regions: uncertainty")
     if values.shape not in ((count,), (count, count)) or not np.isfinite(values).all():
         raise ShapeError(
-            f"pole_regions: expected {count} finite standard deviations or a covariance ({count}, {count}), "
-            f"got shape {values.shape}"
+            where="pole_regions",
+            expected=f"{count} finite standard deviations or a covariance ({count}, {count})",
+            got=f"shape {values.shape}",
         )
     covariance = np.diag(values**2) if values.ndim == 1 else (values + values.T) / 2
     if np.linalg.eigvalsh(covariance).min() < -1e-9 * np.abs(covariance).max():
-        raise ShapeError("pole_regions: expected a positive semidefinite covariance")
+        raise ShapeError(where="pole_regions", expected="a positive semidefinite covariance")
     return covariance
 
 

@@ -28,7 +28,7 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
         At which it will run [Hz].
     """
     if not isinstance(law, Law):
-        raise ShapeError(f"failed_assumptions: expected a control law, got {quote(law)}")
+        raise ShapeError(where="failed_assumptions", expected="a control law", got=quote(law))
     rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
     failures = []
     inner = nested_laws(law)[-1]

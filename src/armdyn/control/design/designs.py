@@ -128,10 +128,12 @@ def _samples(arm: Arm, motion: Any) -> JointMotion:
         q, qd, qdd = (np.asarray(rows, float) for rows in motion)
     except (TypeError, ValueError):
         raise ArmdynError(
-            f"designs: expected a trajectory or samples (q, qd, qdd) of one, got {quote(motion)}"
+            where="designs", expected="a trajectory or samples (q, qd, qdd) of one", got=quote(motion)
         ) from None
     if q.ndim != 2 or q.shape[1] != arm.n or not q.shape == qd.shape == qdd.shape:
-        raise ArmdynError(f"designs: expected samples of shape (T, {arm.n}), got {q.shape}, {qd.shape}, {qdd.shape}")
+        raise ArmdynError(
+            where="designs", expected=f"samples of shape (T, {arm.n})", got=f"{q.shape}, {qd.shape}, {qdd.shape}"
+        )
     return JointMotion(q, qd, qdd)
 
 
@@ -156,7 +158,7 @@ def named_design(laws: Mapping[str, Law], name: str) -> str:
     keys = {plain_name(key): key for key in laws}
     if plain_name(name) not in keys:
         hint = close_to(plain_name(name), tuple(keys))
-        raise ArmdynError(f"unknown controller '{name}'{hint}; expected one of: {', '.join(keys)}")
+        raise ArmdynError(f"unknown controller '{name}'{hint}", expected=f"one of: {', '.join(keys)}", names=(name,))
     return keys[plain_name(name)]
 
 

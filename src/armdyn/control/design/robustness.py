@@ -91,7 +91,7 @@ def robustness(
     masses = np.atleast_1d(as_numbers(payloads, "robustness", "rising payloads >= 0 in kg"))
     rising = masses.ndim == 1 and len(masses) > 0 and masses[0] >= 0 and bool((np.diff(masses) > 0).all())
     if not (rising and np.isfinite(masses).all()):
-        raise ShapeError(f"robustness: expected rising payloads >= 0 in kg, got {quote(payloads)}")
+        raise ShapeError(where="robustness", expected="rising payloads >= 0 in kg", got=quote(payloads))
     friction = one_number(friction, "robustness", "friction >= 0", zero=True)
 
     def eigenvalues(mass: float) -> NDArray:
@@ -107,7 +107,7 @@ def robustness(
 
 def _check(law: TrajectoryLQR) -> None:
     if not isinstance(law, TrajectoryLQR):
-        raise ShapeError(f"closed_loop: expected a TrajectoryLQR, got {quote(law)}")
+        raise ShapeError(where="closed_loop", expected="a TrajectoryLQR", got=quote(law))
 
 
 def _crossing(radius: Callable[[float], float], masses: NDArray, radii: NDArray) -> float:

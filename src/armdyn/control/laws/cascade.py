@@ -88,7 +88,9 @@ class Cascade(ModelLaw):
         if lag * VELOCITY_LOOP_RATIO * w > MAX_LAG_RATIO:
             most = MAX_LAG_RATIO / (VELOCITY_LOOP_RATIO * 2 * np.pi * lag)
             raise ShapeError(
-                f"Cascade: a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz; take at most {most:.3g} Hz"
+                f"a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz",
+                where="Cascade",
+                remedy=f"take at most {most:.3g} Hz",
             )
         pose = np.zeros(arm.n) if q is None else a_pose(q, arm.n, "Cascade: q")
         return cls.for_inertia(arm, w, np.diagonal(augmented_mass_matrix(arm, pose)), **options)

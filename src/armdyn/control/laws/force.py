@@ -52,7 +52,7 @@ class ForceLaw(TipSpace):
     def __post_init__(self) -> None:
         tool = self.tool  # type: ignore[attr-defined]
         if not isinstance(tool, Tool):
-            raise ShapeError(f"{type(self).__name__}: tool: expected Tool(...), got {quote(tool)}")
+            raise ShapeError(where=f"{type(self).__name__}: tool", expected="Tool(...)", got=quote(tool))
         self._set(tool_numbers=tool.numbers)
         super().__post_init__()
 
@@ -225,9 +225,11 @@ class HybridForce(_Integrating):
     def __post_init__(self) -> None:
         axes = np.atleast_2d(np.asarray(self.axes, float))
         if axes.ndim != 2 or axes.shape[1] != 3 or not 1 <= len(axes) <= 3 or not np.isfinite(axes).all():
-            raise ShapeError(f"HybridForce: axes: expected one to three directions (k, 3), got {quote(self.axes)}")
+            raise ShapeError(where="HybridForce: axes", expected="one to three directions (k, 3)", got=quote(self.axes))
         if np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes):
-            raise ShapeError("HybridForce: axes: expected linearly independent directions, got dependent ones")
+            raise ShapeError(
+                where="HybridForce: axes", expected="linearly independent directions", got="dependent ones"
+            )
         self._set(selection=np.linalg.pinv(axes) @ axes)
         super().__post_init__()
 

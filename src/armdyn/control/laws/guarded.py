@@ -98,7 +98,7 @@ class Guarded(Wrapped):
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
         patience = as_floats(self.patience).reshape(-1)
         if patience.shape != (1,) or not patience[0] >= 0:
-            raise ShapeError(f"Guarded: patience: expected a number of samples >= 0, got {quote(self.patience)}")
+            raise ShapeError(where="Guarded: patience", expected="a number of samples >= 0", got=quote(self.patience))
         self._set(patience=patience)
 
     @property

@@ -135,7 +135,9 @@ class TrajectoryLQR(Law):
         step = t[1] - t[0] if len(t) > 1 and t[1] > t[0] else 1 / self.rate
         fine = max(round(1 / (self.rate * step)), 1)
         if abs(fine * step * self.rate - 1) > 1e-6:
-            raise ShapeError(f"TrajectoryLQR: designed for {self.rate:g} Hz, but the run's steps are of {step:g} s")
+            raise ShapeError(
+                f"designed for {self.rate:g} Hz, but the run's steps are of {step:g} s", where="TrajectoryLQR"
+            )
         K = self.gains(*(np.ascontiguousarray(rows[::fine]) for rows in motion))
         table = np.repeat(K, fine, axis=0)[: len(t)] if len(K) > 1 else np.repeat(K, len(t), axis=0)
         return {"K": np.ascontiguousarray(table), "tau_ff": np.ascontiguousarray(self.nominal(motion))}
@@ -165,15 +167,15 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     if array.shape == (size,):
         return bryson(array)
     if array.shape != (size, size):
-        raise ShapeError(f"{where}: expected {size} numbers or ({size}, {size}), got {array.shape}")
+        raise ShapeError(where=where, expected=f"{size} numbers or ({size}, {size})", got=array.shape)
     if not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected finite numbers")
+        raise ShapeError(where=where, expected="finite numbers")
     largest = np.abs(array).max()
     if (
         np.abs(array - array.T).max() > SYMMETRY_ROUND_OFF * largest
         or np.linalg.eigvalsh(array)[0] < -SYMMETRY_ROUND_OFF * largest
     ):
-        raise ShapeError(f"{where}: expected a symmetric matrix without negative eigenvalues")
+        raise ShapeError(where=where, expected="a symmetric matrix without negative eigenvalues")
     return array
 
 

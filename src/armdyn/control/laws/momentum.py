@@ -281,9 +281,9 @@ def external_torque(
     times, x, v, torque = (np.asarray(values, float) for values in (t, q, qd, tau))
     step = np.diff(times)
     if len(times) < 2 or np.ptp(step) > 1e-3 * step.mean():
-        raise ShapeError("external_torque: expected equally spaced times; resample the record first")
+        raise ShapeError(where="external_torque", expected="equally spaced times", remedy="resample the record first")
     if not x.shape == v.shape == torque.shape == (len(times), arm.n):
-        raise ShapeError(f"external_torque: expected records of shape ({len(times)}, {arm.n}), got {x.shape}")
+        raise ShapeError(where="external_torque", expected=f"records of shape ({len(times)}, {arm.n})", got=x.shape)
     cutoff = joint_numbers(bandwidth, arm.n, "external_torque: bandwidth", "frequencies > 0")
     dt = float(step.mean())
     p, rate = momentum(arm, x, v), momentum_rate(arm, x, v) - friction_torque(arm, x, v, width=FRICTION_WIDTH)

@@ -75,19 +75,21 @@ class PositionCommands(Law):
         fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all()
         if not fits or not (np.diff(t) > 0).all():
             raise ShapeError(
-                f"PositionCommands: expected rising times (K,) and finite positions (K, {self.arm.n}), "
-                f"got shapes {t.shape} and {q.shape}"
+                where="PositionCommands",
+                expected=f"rising times (K,) and finite positions (K, {self.arm.n})",
+                got=f"shapes {t.shape} and {q.shape}",
             )
         largest = float(np.max(self.delay))
         most = largest if self.most_delay is None else self.most_delay
         if not largest <= most < np.inf:
-            raise ShapeError(f"PositionCommands: most_delay: expected at least {largest:g} s, got {quote(most)}")
+            raise ShapeError(where="PositionCommands: most_delay", expected=f"at least {largest:g} s", got=quote(most))
         for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
             object.__setattr__(self, name, value)
         if self.waiting > MAX_WAITING:
             raise ShapeError(
-                f"PositionCommands: {self.waiting} commands are sent within the delay of {most:g} s, expected at most "
-                f"{MAX_WAITING}; leave some out"
+                f"{self.waiting} commands are sent within the delay of {most:g} s, expected at most {MAX_WAITING}",
+                where="PositionCommands",
+                remedy="leave some out",
             )
 
     @property

@@ -157,7 +157,7 @@ class ElasticLinearisation(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (self.arm.trace_data("drive")[:, INERTIA] > 0).all() or self.arm.coupling is not None:
-            raise ShapeError("ElasticLinearisation: expected an arm with a rotor of its own behind every joint")
+            raise ShapeError(where="ElasticLinearisation", expected="an arm with a rotor of its own behind every joint")
 
     @classmethod
     def from_bandwidth(cls, arm: Arm, spring: ArrayLike, bandwidth: float, model: str = "full") -> ElasticLinearisation:

@@ -44,7 +44,9 @@ class Learnt(Wrapped):
         super().__post_init__()
         torque = as_numbers(self.torque, "Learnt: torque")
         if torque.ndim != 2 or torque.shape[1] != self.arm.n or not np.isfinite(torque).all():
-            raise ShapeError(f"Learnt: torque: expected finite numbers (T, {self.arm.n}), got shape {torque.shape}")
+            raise ShapeError(
+                where="Learnt: torque", expected=f"finite numbers (T, {self.arm.n})", got=f"shape {torque.shape}"
+            )
         torque.flags.writeable = False
         object.__setattr__(self, "torque", torque)
         one_number(self.rate, "Learnt", "a rate > 0 in Hz")
@@ -100,7 +102,7 @@ class IterativeLearning:
 
     def __post_init__(self) -> None:
         if not isinstance(self.law, Law) or self.law.init():
-            raise ShapeError(f"IterativeLearning: expected a control law without state, got {quote(self.law)}")
+            raise ShapeError(where="IterativeLearning", expected="a control law without state", got=quote(self.law))
         rate = one_number(self.rate, "IterativeLearning", "a rate > 0 in Hz")
         caution = one_number(self.caution, "IterativeLearning: caution", "a number > 0")
         t = np.arange(self.samples) / rate
@@ -144,7 +146,7 @@ class IterativeLearning:
         before, e = as_numbers(torque, "improved: torque"), as_numbers(error, "improved: error")
         shape = (self.samples, self.law.arm.n)
         if before.shape != shape or e.shape != shape or not np.isfinite(e).all():
-            raise ShapeError(f"improved: expected torques and finite errors of shape {shape}, got {e.shape}")
+            raise ShapeError(where="improved", expected=f"torques and finite errors of shape {shape}", got=e.shape)
         return before + np.concatenate([self.change(e), np.zeros((1, shape[1]))])
 
     def change(self, e: NDArray) -> NDArray:

@@ -75,9 +75,11 @@ class PathScaling(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (callable(self.motion) and hasattr(self.motion, "duration") and self.motion.n == self.arm.n):
-            raise ShapeError(f"PathScaling: motion: expected a trajectory of {self.arm.n} joints, got {self.motion!r}")
+            raise ShapeError(
+                where="PathScaling: motion", expected=f"a trajectory of {self.arm.n} joints", got=f"{self.motion!r}"
+            )
         if not isinstance(self.pieces, int) or self.pieces < 1:
-            raise ShapeError(f"PathScaling: pieces: expected an integer > 0, got {quote(self.pieces)}")
+            raise ShapeError(where="PathScaling: pieces", expected="an integer > 0", got=quote(self.pieces))
         limit = self.arm.effort_limits if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
         self._set(limit=limit, end=float(self.motion.duration), **self._polynomials())

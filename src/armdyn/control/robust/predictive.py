@@ -85,7 +85,7 @@ class PredictiveControl:
         ).solve
         self.arm, self.rate = arm, one_number(rate, "PredictiveControl", "a rate > 0 in Hz")
         if not isinstance(horizon, int) or horizon < 1:
-            raise ShapeError(f"PredictiveControl: horizon: expected an integer > 0, got {quote(horizon)}")
+            raise ShapeError(where="PredictiveControl: horizon", expected="an integer > 0", got=quote(horizon))
         self.horizon = horizon
         effort = arm.effort_limits if effort is None else effort
         self.effort = joint_numbers(effort, arm.n, "PredictiveControl: effort", "finite torques > 0")

@@ -93,8 +93,10 @@ def ros2_package(
 def _package_name(name: str) -> str:
     if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
         raise ArmdynError(
-            f"ros2_package: {quote(name)} is no name of a package; "
-            "use lower-case letters, digits and single underscores, beginning with a letter"
+            f"{quote(name)} is no name of a package",
+            where="ros2_package",
+            remedy="use lower-case letters, digits and single underscores, beginning with a letter",
+            names=(name,),
         )
     return name
 
@@ -104,15 +106,20 @@ def _guarded_law(arm: Arm, law: Law | None, rate: float) -> Law:
     if law is None:
         law = GravityPD(arm, 0.0, 0.0)
     elif not isinstance(law, Law):
-        raise ArmdynError(f"ros2_package: expected a control law, got {quote(law)}")
+        raise ArmdynError(where="ros2_package", expected="a control law", got=quote(law))
     elif law.arm.coordinate_names != arm.coordinate_names:
         raise ArmdynError(
-            f"ros2_package: the law is of {law.arm.name} with other joints; design the law for {arm.name}"
+            f"the law is of {law.arm.name} with other joints",
+            where="ros2_package",
+            remedy=f"design the law for {arm.name}",
         )
     if channels := StepSubject(law, 1 / rate).channels:
         raise ArmdynError(
-            f"ros2_package: {type(law).__name__} needs {', '.join(channels)} beside every reference point, "
-            "which JointTrajectoryPoint cannot carry; take another law, or law_code and a controller of yours"
+            f"{type(law).__name__} needs {', '.join(channels)} beside every reference point, which "
+            "JointTrajectoryPoint cannot carry",
+            where="ros2_package",
+            remedy="take another law, or law_code and a controller of yours",
+            names=channels,
         )
     return law if any(isinstance(part, Guarded) for part in nested_laws(law)) else Guarded(law, fallback="gravity")
 
@@ -121,11 +128,16 @@ def _usable_folder(folder: str | os.PathLike[str]) -> Path:
     """The folder, if nobody else's files would be mixed with the package's."""
     target = Path(folder)
     if target.exists() and not target.is_dir():
-        raise ArmdynError(f"ros2_package: '{target}' is a file; expected a folder")
+        raise ArmdynError(f"'{target}' is a file", where="ros2_package", expected="a folder", names=(target,))
     manifest = target / "package.xml"
     generated = manifest.is_file() and GENERATED in manifest.read_text("utf-8", errors="replace")
     if target.is_dir() and any(target.iterdir()) and not generated:
-        raise ArmdynError(f"ros2_package: '{target}' holds other files; choose a new or empty folder")
+        raise ArmdynError(
+            f"'{target}' holds other files",
+            where="ros2_package",
+            remedy="choose a new or empty folder",
+            names=(target,),
+        )
     return target
 
 

@@ -51,14 +51,16 @@ def gains_from_poles(poles: ArrayLike) -> SecondOrderGains:
     try:
         wanted = np.asarray(poles, complex)
     except (TypeError, ValueError):
-        raise ShapeError(f"gains_from_poles: expected complex numbers, got {quote(poles)}") from None
+        raise ShapeError(where="gains_from_poles", expected="complex numbers", got=quote(poles)) from None
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
-        raise ShapeError(f"gains_from_poles: expected two or three poles per joint, got shape {wanted.shape}")
+        raise ShapeError(where="gains_from_poles", expected="two or three poles per joint", got=f"shape {wanted.shape}")
     if not (wanted.real < 0).all():
-        raise ShapeError("gains_from_poles: expected poles with negative real parts; others are not stable")
+        raise ShapeError(
+            where="gains_from_poles", expected="poles with negative real parts", remedy="others are not stable"
+        )
     rows = np.array([np.poly(row) for row in wanted.reshape(-1, wanted.shape[-1])])
     if np.abs(rows.imag).max() > 1e-9 * np.abs(rows).max():
-        raise ShapeError("gains_from_poles: expected complex poles in conjugate pairs")
+        raise ShapeError(where="gains_from_poles", expected="complex poles in conjugate pairs")
     flat = rows.real.reshape(*wanted.shape[:-1], -1)
     ki = flat[..., 3] if wanted.shape[-1] == 3 else np.zeros(wanted.shape[:-1])
     return SecondOrderGains(flat[..., 2], flat[..., 1], ki)
@@ -80,7 +82,7 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
     gains = gains_from_bandwidth(bandwidth, damping)
     if gains.kp.shape[-1:] not in ((), (1,), (arm.n,)):
-        raise ShapeError(f"pd_gains: expected one bandwidth or {arm.n}, got {quote(bandwidth)}")
+        raise ShapeError(where="pd_gains", expected=f"one bandwidth or {arm.n}", got=quote(bandwidth))
     return SecondOrderGains(*(inertia * gain for gain in gains))
 
 
@@ -94,7 +96,7 @@ def bryson(largest: ArrayLike) -> NDArray:
     """
     values = _positive(largest, "largest values")
     if values.ndim != 1:
-        raise ShapeError(f"bryson: expected a row of largest values, got shape {values.shape}")
+        raise ShapeError(where="bryson", expected="a row of largest values", got=f"shape {values.shape}")
     return np.diag(1 / values**2)
 
 
@@ -113,12 +115,12 @@ def gain_matrix(law: Law, name: str) -> None:
     if array.shape in ((), (n,)):
         array = np.diag(np.broadcast_to(array, n))
     if array.shape[-2:] != (n, n):
-        raise ShapeError(f"{where}: expected one number, {n} numbers or matrices ({n}, {n}), got {array.shape}")
+        raise ShapeError(where=where, expected=f"one number, {n} numbers or matrices ({n}, {n})", got=array.shape)
     if not np.isfinite(array).all():
-        raise ShapeError(f"{where}: expected finite numbers, got {quote(getattr(law, name))}")
+        raise ShapeError(where=where, expected="finite numbers", got=quote(getattr(law, name)))
     lowest = np.linalg.eigvalsh((array + array.swapaxes(-1, -2)) / 2).min()
     if not lowest > 0:
-        raise ShapeError(f"{where}: expected a positive definite gain, got one with the eigenvalue {lowest:g}")
+        raise ShapeError(where=where, expected="a positive definite gain", got=f"one with the eigenvalue {lowest:g}")
     law._set(**{name: array})
 
 
@@ -131,5 +133,5 @@ def commute(A: NDArray, B: NDArray) -> bool:
 def _positive(value: ArrayLike, what: str) -> NDArray:
     array = as_numbers(value, "gains", f"{what} > 0")
     if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ShapeError(f"gains: expected {what} > 0, got {quote(value)}")
+        raise ShapeError(where="gains", expected=f"{what} > 0", got=quote(value))
     return array

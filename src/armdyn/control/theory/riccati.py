@@ -72,7 +72,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
     good = bool((np.abs(P) < MAX_ENTRY).all())
     K = np.linalg.solve(R + _t(B) @ P @ B, _t(B) @ P @ A) if good else P
     if not good or np.abs(np.linalg.eigvals(A - B @ K)).max(initial=0.0) >= 1:
-        raise ArmdynError("discrete_lqr: a system of the batch cannot be stabilised with these weights")
+        raise ArmdynError("a system of the batch cannot be stabilised with these weights", where="discrete_lqr")
     return Regulator(K, P)
 
 
@@ -122,7 +122,7 @@ def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Re
     P = (P + _t(P)) / 2
     K = W @ P
     if not np.isfinite(P).all() or np.linalg.eigvals(A - B @ K).real.max(initial=-1.0) >= 0:
-        raise ArmdynError("continuous_lqr: a system of the batch cannot be stabilised with these weights")
+        raise ArmdynError("a system of the batch cannot be stabilised with these weights", where="continuous_lqr")
     return Regulator(K, P)
 
 
@@ -146,7 +146,7 @@ def finite_horizon_lqr(
     """
     A, B, Q, R = _check(A, B, Q, R, "finite_horizon_lqr")
     if A.ndim != 3:
-        raise ShapeError(f"finite_horizon_lqr: expected A of shape (N, k, k), got {A.shape}")
+        raise ShapeError(where="finite_horizon_lqr", expected="A of shape (N, k, k)", got=A.shape)
     N, m = len(A), B.shape[-1]
     Q, R = np.broadcast_to(Q, A.shape), np.broadcast_to(R, (N, m, m))
     P = np.empty((N + 1, *A.shape[1:]))
@@ -163,7 +163,9 @@ def finite_horizon_lqr(
 def _terminal(value: ArrayLike, k: int) -> NDArray:
     array = as_numbers(value, "finite_horizon_lqr: terminal")
     if array.shape != (k, k) or not np.isfinite(array).all():
-        raise ShapeError(f"finite_horizon_lqr: terminal: expected a finite matrix ({k}, {k}), got shape {array.shape}")
+        raise ShapeError(
+            where="finite_horizon_lqr: terminal", expected=f"a finite matrix ({k}, {k})", got=f"shape {array.shape}"
+        )
     return array
 
 
@@ -174,16 +176,16 @@ def _t(X: NDArray) -> NDArray:
 def _check(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -> tuple[NDArray, ...]:
     arrays = [as_numbers(x, where, "matrices") for x in (A, B, Q, R)]
     if any(x.ndim < 2 for x in arrays):
-        raise ShapeError(f"{where}: expected matrices, got shapes {', '.join(str(x.shape) for x in arrays)}")
+        raise ShapeError(where=where, expected="matrices", got=f"shapes {', '.join(str(x.shape) for x in arrays)}")
     k, m = arrays[1].shape[-2:]
     for name, array, shape in zip("AQR", (arrays[0], *arrays[2:]), ((k, k), (k, k), (m, m)), strict=True):
         if array.shape[-2:] != shape:
-            raise ShapeError(f"{where}: expected {name} of shape (..., {shape[0]}, {shape[1]}), got {array.shape}")
+            raise ShapeError(where=where, expected=f"{name} of shape (..., {shape[0]}, {shape[1]})", got=array.shape)
     if not all(np.isfinite(x).all() for x in arrays):
-        raise ShapeError(f"{where}: expected finite numbers")
+        raise ShapeError(where=where, expected="finite numbers")
     if (
         np.linalg.eigvalsh(arrays[2]).min() < -1e-12 * np.abs(arrays[2]).max()
         or np.linalg.eigvalsh(arrays[3]).min() <= 0
     ):
-        raise ShapeError(f"{where}: expected Q positive semidefinite and R positive definite")
+        raise ShapeError(where=where, expected="Q positive semidefinite and R positive definite")
     return tuple(arrays)

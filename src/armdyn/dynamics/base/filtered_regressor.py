@@ -92,7 +92,7 @@ class LowPass:
 
         u = np.asarray(u, float)
         if u.ndim == 0 or not len(u):
-            raise ShapeError(f"low-pass: expected samples along the first axis, got shape {u.shape}")
+            raise ShapeError(where="low-pass", expected="samples along the first axis", got=f"shape {u.shape}")
         z = np.empty_like(u)
         z[0] = z0
         if len(u) > 1:

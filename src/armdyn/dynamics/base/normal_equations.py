@@ -94,7 +94,7 @@ def _add(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, sta
 def _check(weights: ArrayLike, n: int) -> NDArray:
     array = np.asarray(weights, float)
     if array.shape != (n,) or not (array >= 0).all():
-        raise ShapeError(f"normal_equations: expected {n} weights >= 0, got {weights!r:.60}")
+        raise ShapeError(where="normal_equations", expected=f"{n} weights >= 0", got=f"{weights!r:.60}")
     return array
 
 
@@ -103,5 +103,5 @@ def _equal_arrays(part: tuple[ArrayLike, ...], n: int) -> list[NDArray]:
     arrays = [np.asarray(x, float) for x in part]
     shapes = [a.shape for a in arrays]
     if len(arrays) != 4 or len(set(shapes)) != 1 or shapes[0][1:] != (n,):
-        raise ShapeError(f"normal_equations: expected q, qd, qdd, tau of one shape (N, {n}), got {shapes}")
+        raise ShapeError(where="normal_equations", expected=f"q, qd, qdd, tau of one shape (N, {n})", got=shapes)
     return arrays

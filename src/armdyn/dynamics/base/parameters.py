@@ -286,7 +286,7 @@ def base_parameters(
     check_choice("base_parameters", "terms", terms, TERMS)
     check_choice("base_parameters", "method", method, METHODS)
     if not 0 < tolerance < 1:
-        raise ArmdynError(f"base_parameters: expected 0 < tolerance < 1, got {tolerance!r}")
+        raise ArmdynError(where="base_parameters", expected="0 < tolerance < 1", got=f"{tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
     exact = right_angled(arm)
     if method == "rules":
@@ -295,7 +295,10 @@ def base_parameters(
         require_chain(arm, "base_parameters by theorems")
         if joint_terms:
             raise ArmdynError(
-                f"base_parameters: the theorems are of links, not of {', '.join(joint_terms)}; use another method"
+                f"the theorems are of links, not of {', '.join(joint_terms)}",
+                where="base_parameters",
+                remedy="use another method",
+                names=joint_terms,
             )
         reduction = by_theorems(exact, terms, tolerance)
     else:

@@ -44,14 +44,15 @@ def possible_theta(base: BaseParameters, theta_base: ArrayLike, near: ArrayLike 
     theta, bodies = _bodies(cp, base)
     guess = _known_theta(base) if near is None else np.asarray(near, float)
     if guess is not None and guess.shape != theta.shape:
-        raise ShapeError(f"possible_theta: expected near of shape {theta.shape}, got {guess.shape}")
+        raise ShapeError(where="possible_theta", expected=f"near of shape {theta.shape}", got=guess.shape)
     cost = cp.sum_squares(theta - guess) if guess is not None else cp.sum_squares(theta)
     problem = cp.Problem(cp.Minimize(cost), [*bodies, base.P @ theta == wanted])
     problem.solve(solver=cp.CLARABEL)
     if problem.status not in ("optimal", "optimal_inaccurate"):
         raise ArmdynError(
-            f"possible_theta: no physically consistent bodies of arm '{base.name}' have these base parameters; "
-            f"the nearest that have are {_distance(cp, base, wanted):.2%} away"
+            f"no physically consistent bodies of arm '{base.name}' have these base parameters; the "
+            f"nearest that have are {_distance(cp, base, wanted):.2%} away",
+            where="possible_theta",
         )
     return np.asarray(theta.value)
 
@@ -75,7 +76,9 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
     wanted = _check(base, theta_base)
     names = base.parameter_names
     if name not in names:
-        raise ArmdynError(f"possible_range: no parameter {name!r}; expected one of {', '.join(names)}")
+        raise ArmdynError(
+            f"no parameter {name!r}", where="possible_range", expected=f"one of {', '.join(names)}", names=(name,)
+        )
     theta, bodies = _bodies(cp, base)
     entry = theta[names.index(name)]
     ends = []
@@ -84,7 +87,8 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
         problem.solve(solver=cp.CLARABEL)
         if problem.status.startswith("infeasible"):
             raise ArmdynError(
-                f"possible_range: no physically consistent bodies of arm '{base.name}' have these base parameters"
+                f"no physically consistent bodies of arm '{base.name}' have these base parameters",
+                where="possible_range",
             )
         ends.append(unbounded if problem.status.startswith("unbounded") else float(problem.value))
     return ends[0], ends[1]
@@ -97,7 +101,7 @@ def _cvxpy() -> Any:
 def _check(base: BaseParameters, theta_base: ArrayLike) -> NDArray:
     wanted = np.asarray(theta_base, float)
     if wanted.shape != (base.count,):
-        raise ShapeError(f"expected {base.count} base parameters of arm '{base.name}', got shape {wanted.shape}")
+        raise ShapeError(expected=f"{base.count} base parameters of arm '{base.name}'", got=f"shape {wanted.shape}")
     return wanted
 
 

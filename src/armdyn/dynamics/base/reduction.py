@@ -216,8 +216,10 @@ def _gap(A: NDArray, columns: list[int], unexplained: NDArray, what: str) -> Gap
     )
     if gap.weakest_kept < CLEAR_GAP * max(gap.strongest_dropped, gap.beyond):
         raise RankError(
-            f"{what}: the number of independent parameters is not clear: of the weakest of {len(columns)} kept "
+            f"the number of independent parameters is not clear: of the weakest of {len(columns)} kept "
             f"columns {gap.weakest_kept:.1e} is unexplained by the others, of the strongest dropped one "
-            f"{gap.strongest_dropped:.1e}; frames with rounded angles? Load with snap=, or give a tolerance"
+            f"{gap.strongest_dropped:.1e}; frames with rounded angles? Load with snap=, or give a "
+            "tolerance",
+            where=what,
         )
     return gap

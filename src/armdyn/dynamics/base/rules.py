@@ -117,7 +117,11 @@ def mayeda_count(arm: Arm) -> int:
     R = np.eye(3)
     for joint, segment in zip(arm.joints, arm.segments, strict=True):
         if joint.kind != "revolute":
-            raise ModelError(f"mayeda_count: the rule is for revolute arms, but joint '{joint.name}' slides")
+            raise ModelError(
+                f"the rule is for revolute arms, but joint '{joint.name}' slides",
+                where="mayeda_count",
+                names=(joint.name,),
+            )
         R = R @ segment.R_before
         axes.append(R[:, 2])
         R = R @ segment.R_after
@@ -125,8 +129,10 @@ def mayeda_count(arm: Arm) -> int:
     for joint, angle in zip(arm.joints[1:], turns, strict=True):
         if min(angle, np.pi / 2 - angle) > DEPENDENT_COLUMN_RATIO:
             raise ModelError(
-                f"mayeda_count: joint '{joint.name}' is neither parallel nor perpendicular to the one before "
-                f"(angle {np.degrees(angle):.3g} degrees)"
+                f"joint '{joint.name}' is neither parallel nor perpendicular to the one before (angle "
+                f"{np.degrees(angle):.3g} degrees)",
+                where="mayeda_count",
+                names=(joint.name,),
             )
     first = 1 + next((k for k, angle in enumerate(turns) if angle > 1), len(turns))
     weight = float(np.linalg.norm(arm.gravity))

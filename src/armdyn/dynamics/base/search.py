@@ -52,7 +52,9 @@ def by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
     require_free_joints(arm, "base_parameters by rules", "use method='numeric'")
     if "rotor" in joint_terms and arm.coupling is not None:
         raise ArmdynError(
-            f"base_parameters: the rules do not cover coupled drives, as arm '{arm.name}' has; use method='numeric'"
+            f"the rules do not cover coupled drives, as arm '{arm.name}' has",
+            where="base_parameters",
+            remedy="use method='numeric'",
         )
     links = inertial.SIZE * arm.n_joints
     N = null_directions(arm, terms, rotors="rotor" in joint_terms)

@@ -114,4 +114,9 @@ def by_theorems(arm: Arm, terms: str, tolerance: float = DEPENDENT_COLUMN_RATIO)
 def _revolute_only(arm: Arm, where: str) -> None:
     for joint in arm.joints:
         if joint.kind != "revolute":
-            raise ModelError(f"{where}: the theorem is for revolute arms, but joint '{joint.name}' slides; use rules")
+            raise ModelError(
+                f"the theorem is for revolute arms, but joint '{joint.name}' slides",
+                where=where,
+                remedy="use rules",
+                names=(joint.name,),
+            )

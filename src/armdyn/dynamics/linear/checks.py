@@ -14,12 +14,12 @@ def check_floats(value: ArrayLike, where: str, name: str, core: int) -> NDArray:
     try:
         array = np.asarray(value, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected numbers for {name}, got {value!r:.60}") from None
+        raise ShapeError(where=where, expected=f"numbers for {name}", got=f"{value!r:.60}") from None
     bad = ~np.isfinite(array)
     if bad.any():
         sample = np.argwhere(bad)[0][: array.ndim - core]
         place = f"sample {', '.join(map(str, sample))}" if len(sample) else "an entry"
-        raise ShapeError(f"{where}: expected finite numbers for {name}, but {place} is NaN or infinite")
+        raise ShapeError(where=where, expected=f"finite numbers for {name}, but {place} is NaN or infinite")
     return array
 
 
@@ -30,7 +30,7 @@ def check_matrices(
     array = check_floats(value, where, name, 2)
     if array.ndim < 2 or rows not in (None, array.shape[-2]) or columns not in (None, array.shape[-1]):
         wanted = ", ".join("k" if size is None else str(size) for size in (rows, columns))
-        raise ShapeError(f"{where}: expected {name} of shape (..., {wanted}), got {array.shape}")
+        raise ShapeError(where=where, expected=f"{name} of shape (..., {wanted})", got=array.shape)
     return array
 
 
@@ -38,7 +38,7 @@ def check_square(A: ArrayLike, where: str) -> NDArray:
     """Finite square matrices (..., m, m)."""
     array = check_matrices(A, where, "A")
     if array.shape[-1] != array.shape[-2]:
-        raise ShapeError(f"{where}: expected A of shape (..., m, m), got {array.shape}")
+        raise ShapeError(where=where, expected="A of shape (..., m, m)", got=array.shape)
     return array
 
 
@@ -46,7 +46,7 @@ def check_steps(value: ArrayLike, where: str, name: str) -> NDArray:
     """Finite positive times."""
     array = check_floats(value, where, name, 0)
     if not (array > 0).all():
-        raise ShapeError(f"{where}: expected {name} > 0, got {array.min():g}")
+        raise ShapeError(where=where, expected=f"{name} > 0", got=f"{array.min():g}")
     return array
 
 
@@ -56,6 +56,6 @@ def check_state(arm: Arm, where: str, lead: tuple[int, ...], **state: ArrayLike)
     for name, value in state.items():
         array = check_floats(value, where, name, 1)
         if array.shape != (wanted := (*lead, arm.n)):
-            raise ShapeError(f"{where}: expected {name} of shape {wanted} for arm '{arm.name}', got {array.shape}")
+            raise ShapeError(where=where, expected=f"{name} of shape {wanted} for arm '{arm.name}'", got=array.shape)
         arrays.append(array)
     return arrays

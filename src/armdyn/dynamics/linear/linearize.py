@@ -220,9 +220,11 @@ def linearize_motion(
     where = "linearize_motion"
     t = check_floats(t, where, "t", 0)
     if t.ndim != 1 or len(t) < 2:
-        raise ShapeError(f"{where}: expected t of shape (N,) with at least two samples, got {t.shape}")
+        raise ShapeError(where=where, expected="t of shape (N,) with at least two samples", got=t.shape)
     if (late := np.diff(t) <= 0).any():
         k = int(np.argmax(late))
-        raise ShapeError(f"{where}: expected increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}")
+        raise ShapeError(
+            where=where, expected=f"increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}"
+        )
     state = check_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
     return LinearMotion(arm, t, *state, **linearize(arm, *state, **options)._asdict())

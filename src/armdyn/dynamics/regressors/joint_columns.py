@@ -74,9 +74,13 @@ def check_terms(terms: tuple[str, ...], where: str) -> tuple[str, ...]:
     terms = (terms,) if isinstance(terms, str) else tuple(terms)
     for term in terms:
         if term not in TERMS:
-            raise ArmdynError(f"{where}: unknown joint term {term!r}; expected some of {', '.join(TERMS)}")
+            raise ArmdynError(
+                f"unknown joint term {term!r}", where=where, expected=f"some of {', '.join(TERMS)}", names=(term,)
+            )
     if len(set(terms)) != len(terms):
-        raise ArmdynError(f"{where}: joint terms must differ, got {', '.join(terms)}; name each once")
+        raise ArmdynError(
+            f"joint terms must differ, got {', '.join(terms)}", where=where, remedy="name each once", names=terms
+        )
     return terms
 
 
@@ -110,7 +114,7 @@ def joint_columns(arm: Arm, q: Q, qd: Qd, qdd: Qdd, terms: tuple[str, ...] = ("v
         One block a term, diagonal unless drives are coupled.
     """
     if not terms:
-        raise ArmdynError(f"joint_columns: expected at least one of {', '.join(TERMS)}, got none")
+        raise ArmdynError(where="joint_columns", expected=f"at least one of {', '.join(TERMS)}", got="none")
     return _blocks(arm, q, qd, qdd, check_terms(terms, "joint_columns"))
 
 

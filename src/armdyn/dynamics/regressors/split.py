@@ -58,7 +58,7 @@ class Split:
         """Inertial parameters (..., 10 n) for unknowns (..., u)."""
         values = np.asarray(phi, float)
         if values.shape[-1:] != self.phi.shape:
-            raise ShapeError(f"split: expected phi of shape (..., {len(self.phi)}), got {values.shape}")
+            raise ShapeError(where="split", expected=f"phi of shape (..., {len(self.phi)})", got=values.shape)
         return self.theta_known + values @ self.S.T
 
     def regressor(self, q: Any, qd: Any, qdd: Any, **options: Any) -> Any:
@@ -72,11 +72,13 @@ class Split:
     def __and__(self, other: Split) -> Split:
         """Both splits of one arm together: the unknowns of one, then of the other."""
         if other.arm is not self.arm:
-            raise ArmdynError("split: expected two splits of the same arm")
+            raise ArmdynError(where="split", expected="two splits of the same arm")
         S, phi = np.hstack([self.S, other.S]), np.concatenate([self.phi, other.phi])
         if np.linalg.matrix_rank(S) < S.shape[1]:
             both = ", ".join([*self.names, *other.names])
-            raise ArmdynError(f"split: the unknowns {both} are not independent; is one of them named twice?")
+            raise ArmdynError(
+                f"the unknowns {both} are not independent", where="split", remedy="is one of them named twice?"
+            )
         # What the other counts as known still contains what this one does not know.
         known = self.theta_known + other.theta_known - self.arm.theta
         unknown = np.isnan(self.arm.theta)
@@ -177,14 +179,17 @@ def linear_parameters(arm: Arm, S: ArrayLike, theta_known: ArrayLike, names: Seq
     S, known = np.array(S, float), np.array(theta_known, float)
     if S.ndim != 2 or S.shape[0] != size or known.shape != (size,):
         raise ShapeError(
-            f"linear_parameters: expected S of shape ({size}, u) and theta_known of ({size},) for arm '{arm.name}', "
-            f"got {S.shape} and {known.shape}"
+            where="linear_parameters",
+            expected=f"S of shape ({size}, u) and theta_known of ({size},) for arm '{arm.name}'",
+            got=f"{S.shape} and {known.shape}",
         )
     if np.linalg.matrix_rank(S) < S.shape[1]:
-        raise ArmdynError("linear_parameters: the columns of S are not independent; leave out what others determine")
+        raise ArmdynError(
+            "the columns of S are not independent", where="linear_parameters", remedy="leave out what others determine"
+        )
     names = tuple(names) if names is not None else tuple(f"phi{k + 1}" for k in range(S.shape[1]))
     if len(names) != S.shape[1]:
-        raise ShapeError(f"linear_parameters: expected {S.shape[1]} names, got {len(names)}")
+        raise ShapeError(where="linear_parameters", expected=f"{S.shape[1]} names", got=len(names))
     return Split(arm, names, S, known, np.linalg.pinv(S) @ (arm.theta - known))
 
 
@@ -202,7 +207,7 @@ def unknown_parameters(arm: Arm, names: Iterable[str]) -> Split:
     names = [names] if isinstance(names, str) else names
     entries = sorted({every.index(e) for name in names for e in _entries(arm, name, every)})
     if not entries:
-        raise ArmdynError("unknown_parameters: expected at least one name, got none")
+        raise ArmdynError(where="unknown_parameters", expected="at least one name", got="none")
     S = np.eye(len(every))[:, entries]
     known = arm.theta.copy()
     known[entries] = 0.0
@@ -221,8 +226,13 @@ def _entries(arm: Arm, name: str, every: list[str]) -> list[str]:
     if quantity in PHYSICAL and index and 1 <= int(index) <= arm.n_joints:
         return [f"{entry}{int(index)}" for entry in PHYSICAL[quantity]]
     raise ArmdynError(
-        f"unknown_parameters: arm '{arm.name}' has no parameter {name!r}; expected {', '.join(inertial.NAMES)} or "
-        f"{', '.join(PHYSICAL)} with a link's number 1 to {arm.n_joints}, or a link: {', '.join(arm.link_names)}"
+        f"arm '{arm.name}' has no parameter {name!r}",
+        where="unknown_parameters",
+        expected=(
+            f"{', '.join(inertial.NAMES)} or {', '.join(PHYSICAL)} with a link's number 1 to "
+            f"{arm.n_joints}, or a link: {', '.join(arm.link_names)}"
+        ),
+        names=(name,),
     )
 
 
@@ -241,7 +251,12 @@ def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: flo
         that the arm's parameters do not contain.
     """
     if link is not None and link not in arm.link_names:
-        raise ArmdynError(f"unknown_mass: arm '{arm.name}' has no link {link!r}; links: {', '.join(arm.link_names)}")
+        raise ArmdynError(
+            f"arm '{arm.name}' has no link {link!r}",
+            where="unknown_mass",
+            remedy=f"links: {', '.join(arm.link_names)}",
+            names=(link,),
+        )
     unit = Inertia.from_com(1.0, centre)
     i = arm.tip_index if link is None else arm.link_names.index(link)
     column = np.zeros(inertial.SIZE * arm.n_joints)

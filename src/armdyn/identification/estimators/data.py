@@ -21,11 +21,11 @@ class Data:
     def __post_init__(self) -> None:
         Y, tau = np.asarray(self.Y, float), np.asarray(self.tau, float)
         if Y.ndim != 3 or tau.shape != Y.shape[:2]:
-            raise ShapeError(f"Data: expected Y (N, n, p) and tau (N, n), got {Y.shape} and {tau.shape}")
+            raise ShapeError(where="Data", expected="Y (N, n, p) and tau (N, n)", got=f"{Y.shape} and {tau.shape}")
         if Y.shape[0] * Y.shape[1] < Y.shape[2]:
-            raise ShapeError(f"Data: {Y.shape[0] * Y.shape[1]} equations for {Y.shape[2]} parameters")
+            raise ShapeError(f"{Y.shape[0] * Y.shape[1]} equations for {Y.shape[2]} parameters", where="Data")
         if not (np.isfinite(Y).all() and np.isfinite(tau).all()):
-            raise ShapeError("Data: expected finite numbers")
+            raise ShapeError(where="Data", expected="finite numbers")
         object.__setattr__(self, "Y", Y)
         object.__setattr__(self, "tau", tau)
 
@@ -43,7 +43,7 @@ def check_size(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     """Settings of an estimator that must have a shape; one number stands for all."""
     array = np.asarray(values, float)
     if array.shape not in ((), shape) or not np.isfinite(array).all():
-        raise ShapeError(f"{what}: expected finite numbers of shape {shape}, got shape {array.shape}")
+        raise ShapeError(where=what, expected=f"finite numbers of shape {shape}", got=f"shape {array.shape}")
     return np.broadcast_to(array, shape)
 
 

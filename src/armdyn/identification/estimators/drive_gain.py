@@ -36,7 +36,7 @@ def drive_gains(free: tuple[NDArray, NDArray], loaded: tuple[NDArray, NDArray], 
     (Yf, cf), (Yl, cl), (Yp, known) = free, loaded, load
     n, p, k = Yf.shape[1], Yf.shape[2], Yp.shape[2]
     if Yl.shape[1:] != (n, p) or Yp.shape[:2] != Yl.shape[:2] or known.shape != cl.shape:
-        raise ShapeError("drive_gains: expected regressors and currents of matching shapes")
+        raise ShapeError(where="drive_gains", expected="regressors and currents of matching shapes")
     rows = []
     for Y, current, extra in ((Yf, cf, np.zeros((*cf.shape, k))), (Yl, cl, Yp)):
         rows.append(np.concatenate([Y, -current[..., None] * np.eye(n), extra], axis=2).reshape(-1, p + n + k))

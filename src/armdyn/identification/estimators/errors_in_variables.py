@@ -31,7 +31,7 @@ class TotalLeastSquares:
         size = np.linalg.norm(rows, axis=0) / max(float(np.linalg.norm(torques)), 1e-12)
         scale = size if self.column_noise is None else np.asarray(self.column_noise, float)
         if scale.shape != (p,) or (scale < 0).any():
-            raise ShapeError(f"TotalLeastSquares: expected {p} deviations >= 0, got shape {scale.shape}")
+            raise ShapeError(where="TotalLeastSquares", expected=f"{p} deviations >= 0", got=f"shape {scale.shape}")
         # Exact columns are solved away first: only what is orthogonal to them is noisy.
         exact, noisy = np.flatnonzero(scale == 0), np.flatnonzero(scale > 0)
         Q = np.linalg.qr(rows[:, exact])[0] if len(exact) else np.zeros((len(rows), 0))
@@ -39,7 +39,9 @@ class TotalLeastSquares:
         joined = joined - Q @ (Q.T @ joined)
         right = np.linalg.svd(joined, full_matrices=False)[2][-1]
         if abs(right[-1]) < 1e-12:
-            raise ArmdynError("TotalLeastSquares: no solution: some columns are dependent; use base parameters")
+            raise ArmdynError(
+                "no solution: some columns are dependent", where="TotalLeastSquares", remedy="use base parameters"
+            )
         x = np.zeros(p)
         x[noisy] = -right[:-1] / right[-1] / scale[noisy]
         if len(exact):
@@ -71,7 +73,9 @@ class InstrumentalVariables:
             rows, torques = data.weighted(weights)
             Z = Data(self.simulate(x), data.tau).weighted(weights)[0]
             if Z.shape != rows.shape:
-                raise ShapeError(f"InstrumentalVariables: expected {rows.shape[1]} simulated columns, got {Z.shape[1]}")
+                raise ShapeError(
+                    where="InstrumentalVariables", expected=f"{rows.shape[1]} simulated columns", got=Z.shape[1]
+                )
             before, x = x, np.linalg.lstsq(Z.T @ rows, Z.T @ torques, rcond=None)[0]
             if np.linalg.norm(x - before) <= 1e-8 * np.linalg.norm(before):
                 break

@@ -39,7 +39,7 @@ class Reweighted:
 
     def __post_init__(self) -> None:
         if not self.tuning > 0:
-            raise ArmdynError(f"Reweighted: expected tuning > 0, got {self.tuning}")
+            raise ArmdynError(where="Reweighted", expected="tuning > 0", got=self.tuning)
 
     def fit(self, data: Data) -> Estimate:
         """The estimate; `weights` (N, n) tell which equations were distrusted."""

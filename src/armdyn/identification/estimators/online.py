@@ -73,7 +73,7 @@ class Lms:
 
     def __post_init__(self) -> None:
         if not (np.asarray(self.gain, float) >= 0).all():
-            raise ArmdynError(f"Lms: expected gains >= 0, got {self.gain!r}")
+            raise ArmdynError(where="Lms", expected="gains >= 0", got=f"{self.gain!r}")
 
     def init(self, p: int) -> NDArray:
         """The state: the estimate."""
@@ -156,9 +156,9 @@ class RecursiveLeastSquares(Recursive):
 
     def __post_init__(self) -> None:
         if not 0 < self.forgetting <= 1:
-            raise ArmdynError(f"RecursiveLeastSquares: expected forgetting in (0, 1], got {self.forgetting}")
+            raise ArmdynError(where="RecursiveLeastSquares", expected="forgetting in (0, 1]", got=self.forgetting)
         if not self.start > 0:
-            raise ArmdynError(f"RecursiveLeastSquares: expected start > 0, got {self.start}")
+            raise ArmdynError(where="RecursiveLeastSquares", expected="start > 0", got=self.start)
 
     def init(self, p: int) -> OnlineState:
         """Nothing known."""
@@ -195,7 +195,7 @@ class KalmanEstimator(Recursive):
         noise = np.asarray(self.noise, float)
         noise = check_size(noise, (n, n) if noise.ndim == 2 else (n,), "KalmanEstimator noise")
         if np.linalg.eigvalsh(noise).min() <= 0 if noise.ndim == 2 else (noise <= 0).any():
-            raise ShapeError("KalmanEstimator: expected noise > 0 in every torque")
+            raise ShapeError(where="KalmanEstimator", expected="noise > 0 in every torque")
         root = np.linalg.cholesky(noise) if noise.ndim == 2 else np.diag(noise)
         drift = np.diag(np.broadcast_to(np.asarray(self.drift, float), (p,)) ** 2)
         return Rules(np.linalg.inv(root), np.array(1.0), drift)

@@ -44,14 +44,15 @@ class OnlineEstimator:
             self.start = estimator.init(p)._asdict()
         else:
             raise ArmdynError(
-                f"online_code: expected Lms, RecursiveLeastSquares or KalmanEstimator, got {quote(estimator)}"
+                where="online_code", expected="Lms, RecursiveLeastSquares or KalmanEstimator", got=quote(estimator)
             )
         self.data |= {f"{name}_start": value for name, value in self.start.items()}
         for name, size in {"gain": (p,), "x_start": (p,), "P_start": (p, p), "whiten": (n, n)}.items():
             if name in self.data and self.data[name].shape != size:
                 raise ShapeError(
-                    f"online_code: expected {name.removesuffix('_start')} of shape {size} for the {p} parameters of "
-                    f"arm '{base.name}', got {self.data[name].shape}"
+                    where="online_code",
+                    expected=f"{name.removesuffix('_start')} of shape {size} for {p} parameters of arm '{base.name}'",
+                    got=self.data[name].shape,
                 )
         self.name = f"{base.name}_{type(estimator).__name__}"
 

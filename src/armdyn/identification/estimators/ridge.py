@@ -40,12 +40,12 @@ class Ridge:
         C = np.diag(C) if C.ndim == 1 else C
         p = len(np.asarray(self.prior))
         if C.shape != (p, p):
-            raise ShapeError(f"Ridge: expected a covariance of shape ({p}, {p}) or ({p},), got {C.shape}")
+            raise ShapeError(where="Ridge", expected=f"a covariance of shape ({p}, {p}) or ({p},)", got=C.shape)
         if not self.strength >= 0:
-            raise ShapeError(f"Ridge: expected strength >= 0, got {self.strength}")
+            raise ShapeError(where="Ridge", expected="strength >= 0", got=self.strength)
         values, vectors = np.linalg.eigh(C)
         if values[0] <= 0:
-            raise ShapeError("Ridge: the prior's covariance is not positive definite")
+            raise ShapeError("the prior's covariance is not positive definite", where="Ridge")
         object.__setattr__(self, "_root", (vectors / np.sqrt(values)) @ vectors.T)
 
     def fit(self, data: Data) -> Estimate:

@@ -65,9 +65,9 @@ class Significance(HintedAttributes):
 
     def __post_init__(self) -> None:
         if self.weakest < 0 or self.sensitivity < 0 or self.condition < 1:
-            raise ArmdynError("Significance: expected sensitivity >= 0, condition >= 1 and weakest >= 0")
+            raise ArmdynError(where="Significance", expected="sensitivity >= 0, condition >= 1 and weakest >= 0")
         if self.scaling not in ("length", "torque"):
-            raise ArmdynError(f"Significance: expected scaling 'length' or 'torque', got {self.scaling!r}")
+            raise ArmdynError(where="Significance", expected="scaling 'length' or 'torque'", got=f"{self.scaling!r}")
 
     def selected(self, data: Data) -> NDArray:
         """Positions of the columns that stay."""

@@ -28,9 +28,11 @@ class MassBounds(NamedTuple):
         except (TypeError, ValueError):
             bounds = np.empty(0)
         if bounds.shape not in ((2,), (n, 2)):
-            raise ArmdynError(f"identify: expected mass (least, most) of all links, or one pair for each of {n} links")
+            raise ArmdynError(
+                where="identify", expected=f"mass (least, most) of all links, or one pair for each of {n} links"
+            )
         if not ((bounds[..., 0] >= 0) & (bounds[..., 0] < bounds[..., 1])).all():
-            raise ArmdynError(f"identify: expected mass with 0 <= least < most, got {bounds.tolist()}")
+            raise ArmdynError(where="identify", expected="mass with 0 <= least < most", got=bounds.tolist())
         if bounds.ndim == 1:
             return cls(np.zeros(n), np.full(n, np.inf), (float(bounds[0]), float(bounds[1])))
         return cls(bounds[:, 0], bounds[:, 1], (0.0, np.inf))

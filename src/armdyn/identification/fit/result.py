@@ -327,7 +327,7 @@ class Fit(HintedAttributes, Reported):
             model where consistency costs much (`price`).
         """
         if model not in MODELS:
-            raise ArmdynError(f"predict: expected model one of {', '.join(MODELS)}, got {model!r}")
+            raise ArmdynError(where="predict", expected=f"model one of {', '.join(MODELS)}", got=f"{model!r}")
         return predict_torque(log, self.arm.n, self.filters, lambda track: self.torque(track, model), self._std)
 
     @property

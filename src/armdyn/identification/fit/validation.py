@@ -98,7 +98,7 @@ def validate(arm: Arm, logs: Logs, *, band: float | None = None, delay: float | 
     True
     """
     if band is not None and not 0 < band < np.inf:
-        raise ArmdynError(f"validate: expected band > 0, got {band}")
+        raise ArmdynError(where="validate", expected="band > 0", got=band)
     read = as_logs(arm, logs)
     filters = Filters.of(arm.preprocessing)
     if band is not None:
@@ -114,7 +114,9 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     for log in logs:
         require_joints(arm, log)
     if not any(log.parts(PIECE_SAMPLES) for log in logs):
-        raise DataError(f"{logs[0].name}: no stretch without gaps is long enough to validate with; record a longer log")
+        raise DataError(
+            "no stretch without gaps is long enough to validate with", where=logs[0].name, remedy="record a longer log"
+        )
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
 
 
@@ -249,10 +251,12 @@ def predict_torque(
 ) -> Prediction:
     """Torques of a model of n joints at the log's samples, without low-pass; as late as torques are measured."""
     if log.n != n:
-        raise DataError(f"{log.name}: {log.n} joints in the log, {n} in the arm")
+        raise DataError(f"{log.n} joints in the log, {n} in the arm", where=log.name)
     runs = log.parts(len(log))
     if not runs:
-        raise DataError(f"{log.name}: no stretch without gaps is long enough to predict torques; record a longer log")
+        raise DataError(
+            "no stretch without gaps is long enough to predict torques", where=log.name, remedy="record a longer log"
+        )
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
     models = [torque] if std is None else [torque, std]
     predictions, first = np.empty((len(models), len(t), n)), 0

@@ -290,10 +290,10 @@ def require_good(findings: Iterable[Finding], where: str) -> None:
     findings = tuple(findings)
     for finding in findings:
         if finding.level == "reject":
-            raise DataError(f"{where}: {finding.advice}", findings)
+            raise DataError(f"{finding.advice}", findings, where=where)
 
 
 def require_joints(arm: Arm, log: Log) -> None:
     """Raise a `DataError` where the log is not one of as many joints."""
     if log.n != arm.n:
-        raise DataError(f"{log.name}: {log.n} joints in the log, {arm.n} in arm '{arm.name}'")
+        raise DataError(f"{log.n} joints in the log, {arm.n} in arm '{arm.name}'", where=log.name)

@@ -21,10 +21,10 @@ def as_logs(arm: Arm, logs: Logs) -> list[Log]:
     """The logs, those that are paths read."""
     require_arm(arm)
     if not isinstance(logs, Log | str | os.PathLike | Iterable):
-        raise ArmdynError(f"identify: expected a log, a path, or several of them, got {logs!r}")
+        raise ArmdynError(where="identify", expected="a log, a path, or several of them", got=f"{logs!r}")
     several = [logs] if isinstance(logs, Log | str | os.PathLike) else list(logs)
     if not several:
-        raise ArmdynError("identify: expected at least one log, got none")
+        raise ArmdynError(where="identify", expected="at least one log", got="none")
     return [log if isinstance(log, Log) else read_log(log, arm) for log in several]
 
 

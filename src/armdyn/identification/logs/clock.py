@@ -49,8 +49,9 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     if stale.sum() > MAX_DROPPED_SHARE * keep.sum():
         first = int(np.flatnonzero(stale)[0])
         raise ReadError(
-            f"{where}: time does not rise in {stale.sum()} of {keep.sum()} rows, first in row {first + 1} "
-            f"({full[first]:g} s); two runs in one file, not the time column, or stamps rounded to single precision?"
+            f"time does not rise in {stale.sum()} of {keep.sum()} rows, first in row {first + 1} ({full[first]:g} s)",
+            where=where,
+            remedy="two runs in one file, not the time column, or stamps rounded to single precision?",
         )
     before = keep.copy()
     keep &= ~stale
@@ -68,7 +69,7 @@ def _note_dropped(keep: NDArray, before: NDArray, why: str, notes: list[str], wh
     if not count:
         return
     if count > MAX_DROPPED_SHARE * len(keep):
-        raise ReadError(f"{where}: {count} of {len(keep)} rows {why}; expected at most {MAX_DROPPED_SHARE:.0%}")
+        raise ReadError(f"{count} of {len(keep)} rows {why}", where=where, expected=f"at most {MAX_DROPPED_SHARE:.0%}")
     notes.append(f"{count} of {len(keep)} rows {why}: dropped")
 
 

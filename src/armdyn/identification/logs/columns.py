@@ -97,10 +97,8 @@ def assign(
         notes.insert(0, f"times: {rate:g} rows a second")
     if t is None:
         if not poses:
-            raise ReadError(
-                f"{where}: no column of times; expected one named t or time [s], columns={{'t': [...]}}, or rate, the "
-                f"rows a second, got {_some(offered)}"
-            )
+            choices = "one named t or time [s], columns={'t': [...]}, or rate, the rows a second"
+            raise ReadError("no column of times", where=where, expected=choices, got=_some(offered))
         t = np.arange(len(roles["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
@@ -130,15 +128,17 @@ def _check(
     wanted = {role: [some] if isinstance(some, str) else list(some) for role, some in names.items()}
     for role, some in wanted.items():
         if role not in ("t", *MEASURED):
-            raise ArmdynError(f"read_log: expected columns of t, {', '.join(MEASURED)}, got {role!r}")
+            raise ArmdynError(where="read_log", expected=f"columns of t, {', '.join(MEASURED)}", got=f"{role!r}")
         count = 1 if role == "t" else arm.n
         if len(some) == 1 < count and some[0] not in table:
             some = wanted[role] = _of_stem(some[0], table, arm) or some
         missing = [name for name in some if name not in table]
         if missing:
-            raise ReadError(f"{where}: no column '{missing[0]}' for {role}; there are {_some(table)}")
+            raise ReadError(
+                f"no column '{missing[0]}' for {role}; there are {_some(table)}", where=where, names=(missing[0],)
+            )
         if len(some) != count:
-            raise ReadError(f"{where}: expected {pluralize(count, 'column')} for {role}, got {', '.join(some)}")
+            raise ReadError(where=where, expected=f"{pluralize(count, 'column')} for {role}", got=", ".join(some))
     return wanted
 
 
@@ -191,14 +191,18 @@ def _require(roles: Mapping[str, NDArray], stamped: bool, names: Collection[str]
         like = ", ".join(f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''}" for role in missing)
         wanted = ", ".join(f"'{role}': [...]" for role in (*missing, *(() if stamped else ("t",))))
         raise ReadError(
-            f"{where}: no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}; expected names like {like}, or "
-            f"columns={{{wanted}}}, got {_some(names)}"
+            f"no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}",
+            where=where,
+            expected=f"names like {like}, or columns={{{wanted}}}",
+            got=_some(names),
         )
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(roles[role]).any(axis=0))
         if len(empty) and (role == "q" or len(empty) == arm.n):  # joints may have no torque sensor
             raise ReadError(
-                f"{where}: {called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers"
+                f"{called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers",
+                where=where,
+                names=(arm.coordinate_names[empty[0]],),
             )
 
 
@@ -269,7 +273,9 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             group = offered.setdefault(column.rank, {})
             if column.joint in group:
                 raise ReadError(
-                    f"{where}: columns '{group[column.joint]}' and '{name}' both claim to be {role}{column.joint}"
+                    f"columns '{group[column.joint]}' and '{name}' both claim to be {role}{column.joint}",
+                    where=where,
+                    names=(group[column.joint], name),
                 )
             group[column.joint] = name
     for rank in sorted(offered):
@@ -287,9 +293,11 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
                 return some
             other = f"; the log of an arm with {len(group)} joints?" if 1 < len(group) < arm.n else ""
             raise ReadError(
-                f"{where}: {CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
-                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other}); name them with "
-                f"columns={{'{role}': [...]}}"
+                f"{CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
+                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other})",
+                where=where,
+                remedy=f"name them with columns={{'{role}': [...]}}",
+                names=missing,
             )
     return None
 
@@ -300,8 +308,9 @@ def _reject_surplus(columns: Mapping[str, list[str]], arm: Arm, where: str) -> N
         many = "; ".join(f"{role}: {', '.join(some):.100}" for role, some in columns.items())
         first = ", ".join(f"'{role}': {some[: arm.n]}" for role, some in columns.items())
         raise ReadError(
-            f"{where}: more columns than the {pluralize(arm.n, 'joint')} of arm '{arm.name}' ({many}); say which are "
-            f"those of the arm, such as columns={{{first}}}"
+            f"more columns than the {pluralize(arm.n, 'joint')} of arm '{arm.name}' ({many})",
+            where=where,
+            remedy=f"say which are those of the arm, such as columns={{{first}}}",
         )
 
 
@@ -336,13 +345,18 @@ def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str)
     """Factors (n,) to SI units, by the names' units or by `angle`, and words on it."""
     unknown = next((unit for unit in units if unit and unit not in UNITS), None)
     if unknown is not None:
-        raise ReadError(f"{where}: the unit '{unknown}' is not known; expected one such as rad, deg, mm, N m, A, ms")
+        raise ReadError(
+            f"the unit '{unknown}' is not known",
+            where=where,
+            expected="one such as rad, deg, mm, N m, A, ms",
+            names=(unknown,),
+        )
     turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     angles = role in ("q", "qd") and turns.any()
     if any(units):
         factors = {UNITS[unit] for unit, turning in zip(units, turns, strict=True) if unit and turning}
         if angles and angle is not None and factors != {DEGREE if angle == "deg" else 1.0}:
-            raise ReadError(f"{where}: the name says {units[0]}, angle= says {angle}")
+            raise ReadError(f"the name says {units[0]}, angle= says {angle}", where=where)
         kinds = ", ".join(dict.fromkeys(unit for unit in units if unit))
         return np.array([UNITS.get(unit, 1.0) for unit in units]), f", unit {kinds} by its name"
     if angles and angle == "deg":

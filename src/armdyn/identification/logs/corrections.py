@@ -96,7 +96,7 @@ def correct(log: Log, correction: LogCorrection) -> Log:
     """The log with a correction applied to it."""
     for name, value in correction.changes.items():
         if isinstance(value, tuple) and name not in ("gravity", "coupling", "without_torque") and len(value) != log.n:
-            raise ArmdynError(f"corrected: expected {name} of {log.n} joints, got {len(value)}")
+            raise ArmdynError(where="corrected", expected=f"{name} of {log.n} joints", got=len(value))
     q, qd, tau = log.q, log.qd, log.tau
     if correction.degrees:
         q, qd = np.radians(q), None if qd is None else np.radians(qd)
@@ -143,9 +143,13 @@ def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> l
     off = np.zeros(arm.n)
     for name, value in zero.items():
         if name not in arm.coordinate_names:
-            raise ArmdynError(f"zero: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}")
+            raise ArmdynError(
+                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
+                where="zero",
+                names=(name,),
+            )
         if not np.isfinite(value):
-            raise ArmdynError(f"zero: expected a number for joint '{name}', got {value}")
+            raise ArmdynError(where="zero", expected=f"a number for joint '{name}'", got=value)
         off[arm.coordinate_names.index(name)] = value
     return [log.corrected(LogCorrection(zero=tuple(off))) for log in logs]
 
@@ -156,13 +160,17 @@ def without_torques(arm: Arm, logs: list[Log], names: Iterable[str]) -> list[Log
     for name in wanted:
         if name not in arm.coordinate_names:
             raise ArmdynError(
-                f"without_torque: arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
+                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
+                where="without_torque",
+                names=(name,),
             )
     missing = np.isin(arm.coordinate_names, wanted)
     for log in logs:
         missing = missing | ~log.measured if log.n == arm.n else missing
     if missing.all():
-        raise ArmdynError(f"without_torque: expected torques of at least one joint of arm '{arm.name}', got none")
+        raise ArmdynError(
+            where="without_torque", expected=f"torques of at least one joint of arm '{arm.name}'", got="none"
+        )
     correction = LogCorrection(without_torque=tuple(np.flatnonzero(missing)))
     return [log.corrected(correction) if log.n == arm.n and (missing & log.measured).any() else log for log in logs]
 
@@ -182,5 +190,5 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
 def check_delay(delay: float) -> float:
     """Return a delay of torques [s], or raise where it is none."""
     if not abs(delay) < LATEST_SECONDS:
-        raise ArmdynError(f"delay: expected less than {LATEST_SECONDS:g} s, got {delay}")
+        raise ArmdynError(where="delay", expected=f"less than {LATEST_SECONDS:g} s", got=delay)
     return float(delay)

@@ -34,14 +34,15 @@ def guess_columns(
     roles = None if leading is None else _roles(data[:, leading:].reshape(len(data), -1, arm.n))
     if leading is None or roles is None:
         raise ReadError(
-            f"{where}: {pluralize(len(names), 'column')} without names, whose roles cannot be told for "
-            f"{pluralize(arm.n, 'joint')}; name them by number, such as columns={{'t': ['1'], 'q': ['2', ...], "
-            "'tau': [...]}"
+            f"{pluralize(len(names), 'column')} without names, whose roles cannot be told for "
+            f"{pluralize(arm.n, 'joint')}",
+            where=where,
+            remedy="name them by number, such as columns={'t': ['1'], 'q': ['2', ...], 'tau': [...]}",
         )
     guess = {role: names[leading + k * arm.n : leading + (k + 1) * arm.n] for role, k in roles.items()}
     times = [k for k in range(leading) if not _counts(data[:, k])]
     if not times and rate is None and leading:
-        raise ReadError(f"{where}: column 1 has no name and counts rows; give rate, the samples per second")
+        raise ReadError("column 1 has no name and counts rows", where=where, remedy="give rate, the samples per second")
     if times and rate is None:
         guess["t"] = [names[times[-1]]]
     listed = "; ".join(

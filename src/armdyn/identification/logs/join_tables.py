@@ -29,17 +29,23 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
         lengths = {path.name: len(next(iter(columns.values()), ())) for path, _, columns in several}
         if any(t is not None for _, t, _ in several) or len(set(lengths.values())) > 1:
             row_counts = ", ".join(f"{name} has {count} rows" for name, count in lengths.items())
-            raise ReadError(f"{path}: no column of times to join on, and {row_counts}; log times in every file")
+            raise ReadError(
+                f"no column of times to join on, and {row_counts}", path=path, remedy="log times in every file"
+            )
         return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, for want of times"]
     keep = np.isfinite(t)
     for other, times, _ in several:
         if times is None:
-            raise ReadError(f"{other}: no column of times to join on with {path.name}; log times in every file")
+            raise ReadError(
+                f"no column of times to join on with {path.name}", path=other, remedy="log times in every file"
+            )
         keep &= (t >= np.nanmin(times)) & (t <= np.nanmax(times))
     common = np.ptp(t[keep]) if keep.any() else 0.0
     if common < MIN_OVERLAP:
         spans = ", ".join(f"{other.name} {np.nanmin(x):.6g} to {np.nanmax(x):.6g} s" for other, x, _ in several)  # type: ignore[arg-type]
-        raise ReadError(f"{path}: files of one run have no time in common ({spans}); use the same clock for all")
+        raise ReadError(
+            f"files of one run have no time in common ({spans})", path=path, remedy="use the same clock for all"
+        )
     at = t[keep]
     joined = [(other, columns if x is t else _at(at, x, columns)) for other, x, columns in several]  # type: ignore[arg-type]
     joined = [(other, {name: x[keep] for name, x in c.items()} if c is columns else c) for other, c in joined]
@@ -88,6 +94,11 @@ def _merged(several: list[tuple[Path, dict[str, NDArray]]]) -> dict[str, NDArray
         for name, x in columns.items():
             unique = f"{path.stem} {name}" if name in merged else name
             if unique in merged:
-                raise ReadError(f"{path}: column '{name}' stands in several of the files; name it otherwise in one")
+                raise ReadError(
+                    f"column '{name}' stands in several of the files",
+                    path=path,
+                    remedy="name it otherwise in one",
+                    names=(name,),
+                )
             merged[unique] = x
     return merged

@@ -81,7 +81,9 @@ def require_all_torques(log: Log, what: str) -> None:
     if not log.measured.all():
         numbers = ", ".join(str(j + 1) for j in np.flatnonzero(~log.measured))
         raise DataError(
-            f"{log.name}: no torques of joint {numbers}, but {what} needs those of all; use a log that has them"
+            f"no torques of joint {numbers}, but {what} needs those of all",
+            where=log.name,
+            remedy="use a log that has them",
         )
 
 
@@ -90,9 +92,12 @@ def require_torques(log: Log) -> None:
     if log.currents:
         several = f"columns {log.currents[0]} .. {log.currents[-1]} are" if len(log.currents) > 1 else "a column is"
         raise DataError(
-            f"{log.name}: {several} motor currents by name, not torques; give drive_gain, the N m of the joint per "
-            "ampere, one or a number per joint ('armdyn drive-gains' measures it with a known payload; 1 if they are "
-            "torques after all)"
+            f"{several} motor currents by name, not torques",
+            where=log.name,
+            remedy=(
+                "give drive_gain, the N m of the joint per ampere, one or a number per joint ('armdyn "
+                "drive-gains' measures it with a known payload; 1 if they are torques after all)"
+            ),
         )
 
 
@@ -153,24 +158,26 @@ class Log(HintedAttributes, Record):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
         if self.t.ndim != 1 or self.q.ndim != 2:
-            raise ReadError(f"{self.name}: expected t (N,) and q (N, n), got shapes {self.t.shape} and {self.q.shape}")
+            raise ReadError(
+                where=self.name, expected="t (N,) and q (N, n)", got=f"shapes {self.t.shape} and {self.q.shape}"
+            )
         for name in ("q", "tau", "qd", "temperature"):
             array = getattr(self, name)
             if array is None:
                 continue
             if array.shape != (len(self.t), self.n):
-                raise ReadError(f"{self.name}: expected {name} of shape {(len(self.t), self.n)}, got {array.shape}")
+                raise ReadError(where=self.name, expected=f"{name} of shape {(len(self.t), self.n)}", got=array.shape)
             known = array if name != "tau" else array[:, self.measured]
             if not np.isfinite(known).all():
-                raise ReadError(f"{self.name}: {name} has values that are not finite numbers")
+                raise ReadError(f"{name} has values that are not finite numbers", where=self.name)
         if not self.measured.any():
-            raise ReadError(f"{self.name}: expected torques of at least one joint, got none")
+            raise ReadError(where=self.name, expected="torques of at least one joint", got="none")
         fewest = MIN_POSES if self.still else MIN_SAMPLES
         if len(self.t) < fewest:
             what = "poses" if self.still else "samples"
-            raise ReadError(f"{self.name}: expected at least {fewest} {what}, got {len(self.t)}")
+            raise ReadError(where=self.name, expected=f"at least {fewest} {what}", got=len(self.t))
         if not (np.diff(self.t) > 0).all():
-            raise ReadError(f"{self.name}: expected times that rise from sample to sample")
+            raise ReadError(where=self.name, expected="times that rise from sample to sample")
 
     @cached_property
     def measured(self) -> NDArray:
@@ -215,8 +222,10 @@ class Log(HintedAttributes, Record):
         """The samples between gaps, in runs of at most about `most`."""
         if self.still:
             raise DataError(
-                f"{self.name}: expected a motion, got a table of {pluralize(len(self), 'pose')}, which tells of "
-                "gravity alone; use terms='gravity'"
+                where=self.name,
+                expected="a motion",
+                got=f"a table of {pluralize(len(self), 'pose')}, which tells of gravity alone",
+                remedy="use terms='gravity'",
             )
         ends = [0, *(self.gaps + 1).tolist(), len(self)]
         runs = [(a, b, -(-(b - a) // most)) for a, b in pairwise(ends) if b - a >= MIN_SAMPLES]

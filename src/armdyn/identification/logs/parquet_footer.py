@@ -26,7 +26,7 @@ def count_values(path: Path) -> int:
         if not all(isinstance(n, int) and n >= 0 for n in counts):
             raise ValueError
     except (IndexError, KeyError, TypeError, ValueError):
-        raise ReadError(f"{path}: cannot be read as Parquet (its footer is damaged)") from None
+        raise ReadError("cannot be read as Parquet (its footer is damaged)", path=path) from None
     return sum(counts)
 
 

@@ -36,7 +36,7 @@ def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> t
     table = {"time": stamps[order]} | dict(zip(heads, values[order].T, strict=True))
     present = {name: column for name, column in table.items() if np.isfinite(column).any()}
     if not any(name.startswith("effort") for name in present):
-        raise ReadError(f"{path}: the JointState messages carry no effort; torques are needed")
+        raise ReadError("the JointState messages carry no effort; torques are needed", path=path)
     return present, notes
 
 
@@ -58,12 +58,13 @@ def reading_bag(path: Path) -> Iterator[None]:
     except MissingExtraError:
         raise
     except ReadError as error:
-        raise ReadError(str(error) if str(error).startswith(str(path)) else f"{path}: {error}") from None
+        raise error.at(str(path)) from None
     except Exception as error:  # readers raise errors of SQLite, YAML, zstd, struct for damaged files
         cause = " ".join(str(error).split())
         raise ReadError(
-            f"{path}: cannot be read as a ROS 2 bag ({type(error).__name__}: {cause}); if the recording was cut off, "
-            "'mcap recover' or 'sqlite3 .recover' may save the rest"
+            f"cannot be read as a ROS 2 bag ({type(error).__name__}: {cause}); if the recording was cut "
+            "off, 'mcap recover' or 'sqlite3 .recover' may save the rest",
+            path=path,
         ) from None
 
 
@@ -83,12 +84,17 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     chosen = [source for source in rows if _alike(source[1], joints) == best]
     if not chosen:
         held = "; ".join(f"{where}: {', '.join(present) or 'no names'}" for where, present in topics.items())
-        raise ReadError(f"{path}: no JointState message with joints {', '.join(joints)}; there are {held or 'none'}")
+        raise ReadError(
+            f"no JointState message with joints {', '.join(joints)}; there are {held or 'none'}",
+            path=path,
+            names=joints,
+        )
     if len(chosen) > 1:
         choices = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
         raise ReadError(
-            f"{path}: several arms or topics of {KIND}: {choices}; choose a topic with topic=, or name the "
-            "arm's joints as one of them does"
+            f"several arms or topics of {KIND}: {choices}",
+            path=path,
+            remedy="choose a topic with topic=, or name the arm's joints as one of them does",
         )
     return np.array(rows[chosen[0]]), _name_notes(*chosen[0], joints)
 
@@ -144,7 +150,7 @@ def messages_of(path: Path, kinds: Collection[str], topic: str | None = None) ->
             if not chosen:
                 held = ", ".join(f"{c.topic} ({c.msgtype})" for c in reader.connections) or "nothing"
                 asked = f"{' or '.join(kinds)}{f' named {topic}' if topic else ''}"
-                raise ReadError(f"{path}: no topic of {asked}; the bag holds {held}")
+                raise ReadError(f"no topic of {asked}; the bag holds {held}", path=path)
             for connection, arrival, raw in reader.messages(connections=chosen):
                 total += len(raw)
                 reject_bomb(path, packed, total)
@@ -165,5 +171,5 @@ def _files(path: Path) -> list[Path]:
         return [path]
     files = sorted(file for file in path.iterdir() if file.suffix in (".db3", ".mcap"))
     if not files:
-        raise ReadError(f"{path}: a folder without metadata.yaml, .db3 or .mcap files is no ROS 2 bag")
+        raise ReadError("a folder without metadata.yaml, .db3 or .mcap files is no ROS 2 bag", path=path)
     return files

@@ -38,7 +38,7 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
     try:
         layout = _layout(path)
     except OSError as error:
-        raise ReadError(f"{path}: cannot be read ({error.strerror})") from None
+        raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
     _check_names(path, layout.names)
     notes: list[str] = []
     try:
@@ -54,7 +54,7 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
         used = [name in wanted or understand(name, joints) is not None for name in layout.names]
         data = _slowly(path, layout, used, notes)
     if not data.size:
-        raise ReadError(f"{path}: no rows of numbers below the names of the columns")
+        raise ReadError("no rows of numbers below the names of the columns", path=path)
     return dict(zip(layout.names, data.T, strict=True)), notes
 
 
@@ -69,7 +69,7 @@ def _layout(path: Path) -> _Layout:
             if not line:
                 break
             if len(line) > MAX_LINE:
-                raise ReadError(f"{path}, line {number + 1}: more than {MAX_LINE:,} characters, not a table")
+                raise ReadError(f"more than {MAX_LINE:,} characters, not a table", path=path, line=number + 1)
             plain = line.strip().lstrip("#% ")
             if not plain:
                 continue
@@ -84,8 +84,8 @@ def _layout(path: Path) -> _Layout:
             before.append(plain)
             remarks &= line.startswith(("#", "%"))
     if not before:
-        raise ReadError(f"{path}: the file is empty")
-    raise ReadError(f"{path}: no rows of numbers below the names of the columns")
+        raise ReadError("the file is empty", path=path)
+    raise ReadError("no rows of numbers below the names of the columns", path=path)
 
 
 def _names(before: list[str], path: Path) -> list[str]:
@@ -107,7 +107,7 @@ def _cells(line: str, mark: str | None, place: str) -> list[str]:
     try:
         return line.split() if mark is None else next(csv.reader([line], delimiter=mark), [])
     except csv.Error as error:  # a cell of more than 131,072 characters
-        raise ReadError(f"{place}: {error}") from None
+        raise ReadError(f"{error}", where=place) from None
 
 
 def _encoding(path: Path) -> str:
@@ -117,7 +117,7 @@ def _encoding(path: Path) -> str:
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return "utf-16"
     if b"\0" in start:
-        raise ReadError(f"{path}: cannot be read as text (it holds zero bytes)")
+        raise ReadError("cannot be read as text (it holds zero bytes)", path=path)
     try:
         # The last character may be cut in two.
         start[: start.rfind(b"\n") + 1].decode("utf-8-sig")
@@ -151,7 +151,7 @@ def _number(text: str) -> float | None:
 def _check_names(path: Path, names: list[str]) -> None:
     doubles = sorted(name for name, count in Counter(names).items() if name and count > 1)
     if doubles:
-        raise ReadError(f"{path}: several columns are named {', '.join(doubles[:5])}")
+        raise ReadError(f"several columns are named {', '.join(doubles[:5])}", path=path, names=doubles)
 
 
 @contextmanager
@@ -165,17 +165,17 @@ def _rows(path: Path, layout: _Layout) -> Iterator[IO[str]]:
 def _slowly(path: Path, layout: _Layout, used: list[bool], notes: list[str]) -> NDArray:
     """Row by row: empty cells and words in columns that nobody needs are missing values."""
     rows: list[list[float]] = []
-    bad: str | None = None
+    bad: ReadError | None = None
     with _rows(path, layout) as stream:
         for number, line in enumerate(stream, start=layout.skip + 1):
             if not line.strip() or line.startswith("#"):
                 continue
             if bad is not None:
-                raise ReadError(bad)
+                raise bad
             cells = _cells(line.rstrip("\r\n"), layout.mark, f"{path}, line {number}")
             if len(cells) != len(used):
                 # A recorder that was switched off leaves half a line, but only at the end.
-                bad = f"{path}, line {number}: expected {len(used)} values, got {len(cells)}"
+                bad = ReadError(path=path, line=number, expected=f"{len(used)} values", got=len(cells))
                 continue
             rows.append([_cell(cell, path, number, need) for cell, need in zip(cells, used, strict=True)])
     if bad is not None and rows:

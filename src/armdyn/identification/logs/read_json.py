@@ -21,7 +21,7 @@ def read_json(path: Path, joints: tuple[str, ...]) -> Table:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise ReadError(f"{path}: cannot be read as JSON ({error})") from None
+        raise ReadError(f"cannot be read as JSON ({error})", path=path) from None
     data = _parse(text, path)
     if isinstance(data, list) and all(isinstance(record, dict) for record in data):
         leaves = _of_records([dict(_flat(record, path)) for record in data], path)
@@ -37,7 +37,7 @@ def _parse(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise ReadError(f"{path}: cannot be read as JSON (too deeply nested)") from None
+        raise ReadError("cannot be read as JSON (too deeply nested)", path=path) from None
     except json.JSONDecodeError as error:
         whole = error
     lines = [line for line in text.splitlines() if line.strip()]
@@ -48,15 +48,17 @@ def _parse(text: str, path: Path) -> Any:
         except (json.JSONDecodeError, RecursionError):
             if number == len(lines) > 1:  # a recorder that was switched off leaves half a line
                 continue
-            raise ReadError(f"{path}: cannot be read as JSON ({whole})") from None
+            raise ReadError(f"cannot be read as JSON ({whole})", path=path) from None
     if not records:
-        raise ReadError(f"{path}: cannot be read as JSON ({whole})")
+        raise ReadError(f"cannot be read as JSON ({whole})", path=path)
     return records
 
 
 def _flat(record: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     if depth > MAX_NESTED:
-        raise ReadError(f"{path}: objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'")
+        raise ReadError(
+            f"objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'", path=path, names=(inside,)
+        )
     for name, value in record.items():
         full = f"{inside}.{name}" if inside else name
         if isinstance(value, Mapping):
@@ -79,7 +81,7 @@ def _array(values: Any, name: str, path: Path) -> NDArray:
         return np.array(values)
     width = max((len(value) for value in values if isinstance(value, list)), default=0)
     if any(isinstance(value, list) and len(value) != width for value in values):
-        raise ReadError(f"{path}: lists in '{name}' have different lengths")
+        raise ReadError(f"lists in '{name}' have different lengths", path=path, names=(name,))
     blank = [None] * width if width else None
     try:
         rows = [blank if value is None else value for value in values]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError, quote
+from armdyn.errors import ArmdynError, ReadError, ShapeError, quote, reads_file
 from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
@@ -101,19 +101,19 @@ def read_log(
     """
     paths = [Path(path)] if isinstance(path, str | os.PathLike) else [Path(one) for one in path]
     if not paths:
-        raise ArmdynError("read_log: expected a file, got none")
+        raise ArmdynError(where="read_log", expected="a file", got="none")
     where = " and ".join(str(one) for one in paths)
     require_arm(arm)
     if rate is not None and not 0 < rate < np.inf:
-        raise ArmdynError(f"read_log: expected rate > 0 [Hz], got {rate}")
+        raise ArmdynError(where="read_log", expected="rate > 0 [Hz]", got=rate)
     if angle not in (None, "rad", "deg"):
-        raise ArmdynError(f"read_log: expected angle 'rad' or 'deg', got {angle!r}")
+        raise ArmdynError(where="read_log", expected="angle 'rad' or 'deg'", got=f"{angle!r}")
     wanted = {name for names in (columns or {}).values() for name in ([names] if isinstance(names, str) else names)}
     table, repaired = _tables(paths, arm, topic, wanted)
     assigned = assign(table, arm, where, columns, angle, rate)
     fewest = MIN_POSES if assigned.still else MIN_SAMPLES
     if len(assigned.t) < fewest:
-        raise ReadError(f"{where}: expected at least {fewest} samples, got {len(assigned.t)}")
+        raise ReadError(where=where, expected=f"at least {fewest} samples", got=len(assigned.t))
     measured = np.isfinite(assigned.tau).any(axis=0)
     fixed = repair(assigned.t, (assigned.q, assigned.tau if measured.all() else assigned.tau[:, measured]), where)
     k = slice(None) if fixed.keep.all() else fixed.keep  # a slice copies nothing
@@ -154,6 +154,7 @@ def _names(columns: Mapping[str, list[str]] | None) -> tuple[tuple[str, tuple[st
     return tuple((role, (some,) if isinstance(some, str) else tuple(some)) for role, some in (columns or {}).items())
 
 
+@reads_file
 def log_columns(path: str | os.PathLike[str], arm: Arm) -> tuple[str, ...]:
     """Names of all columns of a log, for `columns` of `read_log` where they cannot be guessed."""
     return tuple(_table(Path(path), arm, None, ())[0])
@@ -170,7 +171,7 @@ def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float
 def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
     array = np.asarray(values, float)
     if array.shape not in ((), (n,)) or not np.isfinite(array).all():
-        raise ShapeError(f"read_log: expected {what} to be a finite number, or {n} of them, got {quote(values)}")
+        raise ShapeError(where="read_log", expected=f"{what} to be a finite number, or {n} of them", got=quote(values))
     return np.broadcast_to(array, (n,))
 
 
@@ -190,7 +191,7 @@ def _joint_side(
         return q, qd, tau
     ratio = _vector(1.0 if gear_ratio is None else gear_ratio, arm.n, "gear_ratio")
     if not ratio.all():
-        raise ShapeError("read_log: expected gear ratios other than 0")
+        raise ShapeError(where="read_log", expected="gear ratios other than 0")
     C = _coupling(arm, coupling)
     inverse = np.linalg.inv(C)
     turned = [None if x is None else x / ratio @ inverse.T for x in (q, qd)]
@@ -204,7 +205,9 @@ def _coupling(arm: Arm, coupling: ArrayLike | None) -> NDArray:
     C = arm.coupling if coupling is None else np.asarray(coupling, float)
     C = np.eye(arm.n) if C is None else C
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all() or np.linalg.matrix_rank(C) < arm.n:
-        raise ShapeError(f"read_log: expected an invertible coupling of shape ({arm.n}, {arm.n}), got shape {C.shape}")
+        raise ShapeError(
+            where="read_log", expected=f"an invertible coupling of shape ({arm.n}, {arm.n})", got=f"shape {C.shape}"
+        )
     return C
 
 
@@ -217,9 +220,10 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     endless &= not endless.all()  # limits that nobody wrote down
     if (largest > np.where(endless, MANY_TURNS, MAX_ANGLE))[turns].any():
         raise ReadError(
-            f"{where}: positions reach {largest[turns].max():.0f} rad: degrees, or turns of the motors? For degrees "
-            "give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; or name columns with "
-            "their unit, as q1_deg"
+            f"positions reach {largest[turns].max():.0f} rad: degrees, or turns of the motors? For "
+            "degrees give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; "
+            "or name columns with their unit, as q1_deg",
+            where=where,
         )
 
 
@@ -232,11 +236,12 @@ def _tables(paths: list[Path], arm: Arm, topic: str | None, wanted: Collection[s
     return joined, [*notes, *(f"{path.name}: {note}" for path, _, some in several for note in some)]
 
 
+@reads_file
 def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> tuple[Table, list[str]]:
     """Columns by name, and what was repaired."""
     suffix = path.suffix.lower()
     if not path.exists():
-        raise ReadError(f"{path}: no such file")
+        raise ReadError("no such file", path=path)
     if suffix in (".db3", ".mcap") or path.is_dir():
         from armdyn.identification.logs.read_bag import read_bag
 
@@ -244,6 +249,7 @@ def _table(path: Path, arm: Arm, topic: str | None, wanted: Collection[str]) -> 
     return read_table(path, arm.coordinate_names, wanted, " or a bag")
 
 
+@reads_file
 def read_table(path: Path, joints: tuple[str, ...], wanted: Collection[str], others: str) -> tuple[Table, list[str]]:
     """Columns of a file by name, and what was repaired; `others` are further kinds of logs, in words."""
     suffix = path.suffix.lower()

@@ -80,7 +80,7 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
     except (ReadError, MissingExtraError):
         raise
     except Exception as error:  # SciPy raises many kinds for damaged files
-        raise ReadError(f"{path}: cannot be read as a MATLAB file ({error})") from None
+        raise ReadError(f"cannot be read as a MATLAB file ({error})", path=path) from None
     return columns_of(_leaves({name: x for name, x in data.items() if not name.startswith("__")}), joints, path)
 
 
@@ -152,7 +152,7 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
     except ReadError:
         raise
     except Exception as error:  # h5py raises OSError, RuntimeError, KeyError for damaged files
-        raise ReadError(f"{path}: cannot be read as a MATLAB 7.3 file ({error})") from None
+        raise ReadError(f"cannot be read as a MATLAB 7.3 file ({error})", path=path) from None
     return datasets
 
 
@@ -164,7 +164,9 @@ def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], 
         words = [word for word in full.split(".") if word.lower() not in VALUES]
         name = words[-1] if words else full
         if name in table and not np.array_equal(table[name], x):
-            raise ReadError(f"{path}: {full_names[name]} and {full} are both named {name}; save one run per file")
+            raise ReadError(
+                f"{full_names[name]} and {full} are both named {name}", path=path, remedy="save one run per file"
+            )
         table[name], full_names[name] = x, full
     return table
 
@@ -186,7 +188,7 @@ def read_parquet(path: Path, joints: tuple[str, ...]) -> Table:
     except ReadError:
         raise
     except Exception as error:  # pyarrow's errors derive from several
-        raise ReadError(f"{path}: cannot be read as Parquet ({' '.join(str(error).split())})") from None
+        raise ReadError(f"cannot be read as Parquet ({' '.join(str(error).split())})", path=path) from None
     return _expand(columns | dict.fromkeys(texts, np.empty(0)), joints, path)
 
 
@@ -200,7 +202,7 @@ def _numbers(column: Any, name: str, path: Path) -> NDArray:
     if "list" in kind:
         rows = column.to_pylist()
         if len({None if row is None else len(row) for row in rows}) != 1 or rows[0] is None:
-            raise ReadError(f"{path}: lists in column '{name}' have different lengths")
+            raise ReadError(f"lists in column '{name}' have different lengths", path=path, names=(name,))
         if "string" in kind:
             return np.array(rows[0]) if all(row == rows[0] for row in rows) else np.empty(0)
         return np.array(rows, float)
@@ -214,14 +216,14 @@ def _expand(arrays: Mapping[str, NDArray], joints: tuple[str, ...], path: Path) 
     numbers = {name: np.squeeze(x) for name, x in arrays.items() if x.dtype.kind in "fiuM" and x.ndim in (1, 2)}
     lengths = [max(x.shape) for x in numbers.values() if x.ndim and x.size]
     if not lengths:
-        raise ReadError(f"{path}: no arrays of numbers in it, but {', '.join(list(arrays)[:8]) or 'nothing'}")
+        raise ReadError(f"no arrays of numbers in it, but {', '.join(list(arrays)[:8]) or 'nothing'}", path=path)
     N = max(set(lengths), key=lengths.count)
     labels = _labels(arrays, joints)
     table: Table = {}
     for name, x in numbers.items():
         if x.ndim == 0 or N not in x.shape:
             if x.ndim and max(x.shape) >= MIN_SAMPLES and understand(name, joints):
-                raise ReadError(f"{path}: {name} has shape {x.shape}, others have {N} samples")
+                raise ReadError(f"{name} has shape {x.shape}, others have {N} samples", path=path)
             continue
         x = x.astype("datetime64[ns]").astype(np.int64) * 1e-9 if x.dtype.kind == "M" else np.asarray(x, float)
         x = x if x.shape[0] == N else x.T

@@ -70,9 +70,9 @@ def differentiate(
     """
     q = require_positions(q, dt, "differentiate")
     if cutoff is not None and not cutoff > 0:
-        raise ArmdynError(f"differentiate: expected a cutoff > 0 Hz, got {cutoff}")
+        raise ArmdynError(where="differentiate", expected="a cutoff > 0 Hz", got=cutoff)
     if method not in (known := (AUTO, *METHODS, TWO_STAGE)):
-        raise ArmdynError(f"differentiate: expected method one of {', '.join(known)}, got {method!r}")
+        raise ArmdynError(where="differentiate", expected=f"method one of {', '.join(known)}", got=f"{method!r}")
     highest = 0.4 / dt
     if method == AUTO:
         bounds = (lowest, highest) if cutoff is None else (cutoff, cutoff)
@@ -88,13 +88,13 @@ def require_positions(q: ArrayLike, dt: float, where: str, fewest: int = 12) -> 
     try:
         positions = np.asarray(q, float)
     except (TypeError, ValueError):
-        raise ShapeError(f"{where}: expected positions of shape (N, n), got {quote(q)}") from None
+        raise ShapeError(where=where, expected="positions of shape (N, n)", got=quote(q)) from None
     if positions.ndim != 2 or len(positions) < fewest:
-        raise ShapeError(f"{where}: expected positions of shape (N >= {fewest}, n), got {positions.shape}")
+        raise ShapeError(where=where, expected=f"positions of shape (N >= {fewest}, n)", got=positions.shape)
     if not np.isfinite(positions).all():
-        raise ShapeError(f"{where}: positions have values that are not finite numbers")
+        raise ShapeError("positions have values that are not finite numbers", where=where)
     if not 0 < dt < np.inf:
-        raise ShapeError(f"{where}: expected a time between samples > 0 s, got {dt}")
+        raise ShapeError(where=where, expected="a time between samples > 0 s", got=dt)
     return positions
 
 

@@ -86,7 +86,7 @@ def triple_integrator(dt: float, jerk: float, noise: float) -> TripleIntegrator:
     from scipy.linalg import solve_discrete_are
 
     if not (dt > 0 and jerk > 0 and noise > 0):
-        raise ShapeError(f"triple_integrator: expected dt, jerk and noise > 0, got {dt}, {jerk} and {noise}")
+        raise ShapeError(where="triple_integrator", expected="dt, jerk and noise > 0", got=f"{dt}, {jerk} and {noise}")
     A, Q, R = transition(dt), jerk * white_jerk(dt), noise**2
     # In units of dt and of the noise the Riccati equation is well scaled.
     D = np.array([1.0, 1 / dt, 1 / dt**2]) * noise
@@ -107,7 +107,7 @@ def like_positions(x: ArrayLike, q: NDArray, what: str) -> NDArray:
     try:
         return np.broadcast_to(np.asarray(x, float), q.shape)
     except ValueError:
-        raise ShapeError(f"kalman: expected {what} of shape {q.shape}, got {np.shape(x)}") from None
+        raise ShapeError(where="kalman", expected=f"{what} of shape {q.shape}", got=np.shape(x)) from None
 
 
 def _forward(q: NDArray, steady: TripleIntegrator, u: NDArray | None) -> NDArray:

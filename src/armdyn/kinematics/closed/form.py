@@ -108,7 +108,9 @@ def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> l
     axes = chain(arm)
     form = _form(axes)
     if form is None:
-        raise ModelError(f"closed_solutions: arm '{arm.name}' has no closed form; use inverse_kinematics")
+        raise ModelError(
+            f"arm '{arm.name}' has no closed form", where="closed_solutions", remedy="use inverse_kinematics"
+        )
     # base E_1 ... E_n home = pose
     displacement = ca.mtimes([inverse(axes.base), pose, inverse(axes.home)])
     R, p = displacement[:3, :3], displacement[:3, 3]

@@ -116,8 +116,9 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
     form = as_srs(chain(arm))
     if form is None:
         raise ModelError(
-            f"swivel_angle: arm '{arm.name}' has no swivel angle; expected seven revolute joints "
-            "with a spherical shoulder and a spherical wrist"
+            f"arm '{arm.name}' has no swivel angle",
+            where="swivel_angle",
+            expected="seven revolute joints with a spherical shoulder and a spherical wrist",
         )
     E, W = ca.SX(form.axes[3].p), ca.SX(form.wrist)
     for i in (3, 2, 1, 0):

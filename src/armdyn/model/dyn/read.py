@@ -94,10 +94,10 @@ def _tables(words: Iterator[Word], name: str) -> tuple[dict[str, NDArray], NDArr
     """Numbers of the links by word, and the acceleration of the base."""
     first = next(words, Word("", 1))
     if first.text != "NUMBER_LINK":
-        raise ReadError(f"{name}: line {first.line}: expected number_link first, got {quote(first.text)}")
+        raise ReadError(path=name, line=first.line, expected="number_link first", got=quote(first.text))
     count = _numbers(words, 1, first, name)[0]
     if not (count == int(count) and 1 <= count <= MAX_LINKS):
-        raise ReadError(f"{name}: line {first.line}: expected 1 to {MAX_LINKS} links, got {count:g}")
+        raise ReadError(path=name, line=first.line, expected=f"1 to {MAX_LINKS} links", got=f"{count:g}")
     rows = {key: np.zeros(int(count)) for key in PER_LINK}
     gravity = np.zeros(3)
     for word in words:
@@ -108,9 +108,15 @@ def _tables(words: Iterator[Word], name: str) -> tuple[dict[str, NDArray], NDArr
             gravity[GRAVITY.index(key)] = _numbers(words, 1, word, name)[0]
         else:
             known = ", ".join((*PER_LINK, *GRAVITY, "stop"))
-            raise ReadError(f"{name}: line {word.line}: unknown word {quote(word.text)}; expected one of {known}")
+            raise ReadError(
+                f"unknown word {quote(word.text)}",
+                path=name,
+                line=word.line,
+                expected=f"one of {known}",
+                names=(word.text,),
+            )
     if not np.isin(rows["SIGMA"], (0.0, 1.0)).all():
-        raise ReadError(f"{name}: expected 0 (revolute) or 1 (prismatic) after SIGMA, got {rows['SIGMA'].tolist()}")
+        raise ReadError(where=name, expected="0 (revolute) or 1 (prismatic) after SIGMA", got=rows["SIGMA"].tolist())
     return rows, gravity
 
 
@@ -122,9 +128,11 @@ def _numbers(words: Iterator[Word], count: int, after: Word, name: str) -> NDArr
             values.append(float(word.text))
         except ValueError:
             raise ReadError(
-                f"{name}: line {word.line}: expected {count} numbers after {after.text}, got {quote(word.text)} as "
-                f"number {len(values) + 1}"
+                path=name,
+                line=word.line,
+                expected=f"{count} numbers after {after.text}",
+                got=f"{quote(word.text)} as number {len(values) + 1}",
             ) from None
     if not np.isfinite(values).all():
-        raise ReadError(f"{name}: line {after.line}: expected finite numbers after {after.text}")
+        raise ReadError(path=name, line=after.line, expected=f"finite numbers after {after.text}")
     return np.array(values)

@@ -42,8 +42,9 @@ def require_bounded(main: Path, files: Mapping[Path, bytes]) -> None:
         error = NO_MEMORY[0]
     if any(words in error for words in NO_MEMORY):
         raise ReadError(
-            f"{main.name}: MuJoCo needs more than {MAX_SECONDS} s or {MAX_BYTES / 1e9:.0f} GB to compile it; lower "
-            "the counts of <replicate>, <flexcomp>, <composite> or <hfield>, and the numbers in <size>"
+            f"MuJoCo needs more than {MAX_SECONDS} s or {MAX_BYTES / 1e9:.0f} GB to compile it",
+            where=main.name,
+            remedy=("lower the counts of <replicate>, <flexcomp>, <composite> or <hfield>, and the numbers in <size>"),
         )
     if error:
         raise ReadError(error)

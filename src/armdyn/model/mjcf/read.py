@@ -182,7 +182,9 @@ def _place(
     T = np.eye(4)
     while body not in places:
         if body not in bodies.tree.parent:
-            raise ModelError(f"{bodies.where}: a spring is fixed above the arm's base; choose the world as base=")
+            raise ModelError(
+                "a spring is fixed above the arm's base", where=bodies.where, remedy="choose the world as base="
+            )
         step = bodies.tree.parent[body]
         T, body = bodies.held_pose(step, ties.held) @ T, step.parent
     carrier, pose = places[body]
@@ -266,7 +268,7 @@ def actuator_share(m: Any, j: int) -> dict[str, float]:
 def _friction(m: Any, j: int, where: str) -> Friction:
     dof = m.jnt_dofadr[j]
     if hasattr(m, "dof_dampingpoly") and np.any(m.dof_dampingpoly[dof]):
-        raise ModelError(f"{where} has damping that is a polynomial of its velocity; expected one number")
+        raise ModelError(f"{where} has damping that is a polynomial of its velocity", expected="one number")
     viscous = float(m.dof_damping[dof]) + actuator_share(m, j)["damping"]
     sticks = not is_disabled(m, "frictionloss", "constraint")
     return Friction(
@@ -276,7 +278,7 @@ def _friction(m: Any, j: int, where: str) -> Friction:
 
 def _drive(m: Any, j: int, where: str) -> Drive:
     if hasattr(m, "jnt_stiffnesspoly") and np.any(m.jnt_stiffnesspoly[j]):
-        raise ModelError(f"{where} has a spring that is a polynomial of its position; expected one number")
+        raise ModelError(f"{where} has a spring that is a polynomial of its position", expected="one number")
     stiffness = 0.0 if is_disabled(m, "spring") else float(m.jnt_stiffness[j])
     rest = float(m.qpos_spring[m.jnt_qposadr[j]]) if stiffness else 0.0
     kp, kv = next(iter(_servos(m, j)), (0.0, 0.0))

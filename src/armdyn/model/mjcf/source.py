@@ -53,9 +53,9 @@ def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) 
         lost, hollow = _drop_geometries(spec, main.parent, shapes, _wrapped(files))
         return MjcfSource(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
     except UnicodeDecodeError:
-        raise ReadError(f"{main.name}: expected UTF-8 text; save it as UTF-8") from None
+        raise ReadError(where=main.name, expected="UTF-8 text", remedy="save it as UTF-8") from None
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise ReadError(f"{main.name}: MuJoCo rejects it ({' '.join(str(error).split())})") from None
+        raise ReadError(f"MuJoCo rejects it ({' '.join(str(error).split())})", where=main.name) from None
 
 
 def import_mujoco() -> Any:
@@ -73,13 +73,18 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
         if file in files:
             continue
         if not file.is_relative_to(home):
-            raise ReadError(f"{Path(path).name}: includes '{file.name}' outside its own folder; copy it there")
+            raise ReadError(
+                f"includes '{file.name}' outside its own folder",
+                where=Path(path).name,
+                remedy="copy it there",
+                names=(file.name,),
+            )
         if len(files) >= MAX_FILES:
-            raise ReadError(f"{Path(path).name}: includes more than {MAX_FILES} files; not a robot")
+            raise ReadError(f"includes more than {MAX_FILES} files; not a robot", where=Path(path).name)
         files[file] = read_bytes(file)
         root = parse_xml(files[file], file.name)
         if root.tag not in ("mujoco", "mujocoinclude"):
-            raise ReadError(f"{file.name}: expected an MJCF with root element <mujoco>, got <{root.tag:.40}>")
+            raise ReadError(where=file.name, expected="an MJCF with root element <mujoco>", got=f"<{root.tag:.40}>")
         parts = [*root.iter("include"), *root.iter("model")]  # texts, and models to attach
         waiting += [(home / part.get("file", "")).resolve() for part in parts]
     return files

@@ -67,7 +67,9 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     edits += _frame_edits(arm, old, tags, bodies, files) if frames else []
     if arm.springs != old.springs:
         raise ModelError(
-            f"{bodies.where}: has other springs between links than arm '{arm.name}'; write a file of its own"
+            f"has other springs between links than arm '{arm.name}'",
+            where=bodies.where,
+            remedy="write a file of its own",
         )
     names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
     edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
@@ -122,7 +124,10 @@ def _same_arm(arm: Arm, bodies: MjcfBodies, frames: bool = False) -> Arm:
         for name in ("axis", "after") if frames else ("axis", "before", "after"):
             if _differ(getattr(mine, name), getattr(theirs, name)):
                 raise ModelError(
-                    f"{bodies.where}: joint '{mine.name}' is not where arm '{arm.name}' has it; write a file of its own"
+                    f"joint '{mine.name}' is not where arm '{arm.name}' has it",
+                    where=bodies.where,
+                    remedy="write a file of its own",
+                    names=(mine.name,),
                 )
     return old
 
@@ -145,8 +150,11 @@ def _joint_edits(
         for name in share:
             if differ.get(name, 0.0) < 0:
                 raise ModelError(
-                    f"{bodies.where}: the actuators of joint '{joint.name}' have a {name} of {share[name]:.4g}, more "
-                    f"than the {new[name]:.4g} of the arm; move it from the actuators to the joint"
+                    f"the actuators of joint '{joint.name}' have a {name} of {share[name]:.4g}, more than the "
+                    f"{new[name]:.4g} of the arm",
+                    where=bodies.where,
+                    remedy="move it from the actuators to the joint",
+                    names=(joint.name,),
                 )
         attributes = {name: text([value]) for name, value in differ.items()}
         edits.append(_edit(_find_named(tags, "joint", joint.name, bodies.where), files, attributes))
@@ -165,8 +173,10 @@ def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: MjcfBodies, files:
             continue
         if link.name not in bodies.names or len(bodies.joints(bodies.names.index(link.name))) != 1:
             raise ModelError(
-                f"{bodies.where}: joint '{joint.name}' shares its body with others and cannot be moved alone; "
-                "write a file of its own"
+                f"joint '{joint.name}' shares its body with others and cannot be moved alone",
+                where=bodies.where,
+                remedy="write a file of its own",
+                names=(joint.name,),
             )
         # before = F P X with fixed bodies F, the body's own pose P and X = after^-1: P X (before^-1 moved) X^-1
         pose = bodies.pose(bodies.names.index(link.name))
@@ -184,8 +194,12 @@ def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: MjcfBodies, 
     actuators = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
     if len(actuators) != 1 or actuators[0].name != "position":
         raise ModelError(
-            f'{bodies.where}: expected one <position joint="{joint.name}"> to hold its servo, found '
-            f"{', '.join(f'<{tag.name}>' for tag in actuators) or 'none'}; add it, or write a file of its own"
+            where=bodies.where,
+            expected=(
+                f'one <position joint="{joint.name}"> to hold its servo, found '
+                f"{', '.join(f'<{tag.name}>' for tag in actuators) or 'none'}"
+            ),
+            remedy="add it, or write a file of its own",
         )
     return [_edit(actuators[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
 
@@ -197,8 +211,9 @@ def _inertial_edit(arm: Arm, link: Link, tags: list[Tag], bodies: MjcfBodies, fi
         inertia = inertia - bodies.inertia(body.link).moved(body.T)
     if why := inertia.problems():
         raise ModelError(
-            f"{bodies.where}: body '{link.name}' is not physically consistent without the bodies that ride on it: "
-            f"{why[0]}"
+            f"body '{link.name}' is not physically consistent without the bodies that ride on it: {why[0]}",
+            where=bodies.where,
+            names=(link.name,),
         )
     attributes = inertial_attributes(inertia)
     tag = _find_named(tags, "body", link.name, bodies.where)
@@ -219,8 +234,9 @@ def _find_named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
     matches = [tag for tag in tags if tag.name == kind and tag.attributes.get("name") == name]
     if len(matches) != 1:
         raise ModelError(
-            f'{where}: expected one <{kind} name="{name}"> in the text, found {len(matches)}; '
-            f"give the {kind} a name of its own, then write onto the file"
+            where=where,
+            expected=f'one <{kind} name="{name}"> in the text, found {len(matches)}',
+            remedy=f"give the {kind} a name of its own, then write onto the file",
         )
     return matches[0]
 
@@ -257,8 +273,12 @@ def _check(arm: Arm, bodies: MjcfBodies) -> None:
     for mine, theirs in zip(arm.links, got.links, strict=True):
         if not _close(mine.inertia, theirs.inertia):
             raise ModelError(
-                f"{bodies.where}: MuJoCo changes the inertia of body '{mine.name}' when it compiles; remove "
-                "inertiafromgeom, settotalmass, boundmass, boundinertia and balanceinertia from <compiler>"
+                f"MuJoCo changes the inertia of body '{mine.name}' when it compiles",
+                where=bodies.where,
+                remedy=(
+                    "remove inertiafromgeom, settotalmass, boundmass, boundinertia and balanceinertia from <compiler>"
+                ),
+                names=(mine.name,),
             )
     for joint, compiled in zip(arm.joints, got.joints, strict=True):
         wanted, held = joint_attributes(joint), joint_attributes(compiled)
@@ -266,8 +286,10 @@ def _check(arm: Arm, bodies: MjcfBodies) -> None:
             del wanted["springref"]  # of no spring
         if wrong := [name for name in wanted if _differ(wanted[name], held[name])]:
             raise ModelError(
-                f"{bodies.where}: MuJoCo makes {held[wrong[0]]:.4g} of the {wrong[0]} {wanted[wrong[0]]:.4g} of joint "
-                f"'{joint.name}'; remove the <flag> in <option> that disables it"
+                f"MuJoCo makes {held[wrong[0]]:.4g} of the {wrong[0]} {wanted[wrong[0]]:.4g} of joint '{joint.name}'",
+                where=bodies.where,
+                remedy="remove the <flag> in <option> that disables it",
+                names=(joint.name,),
             )
 
 

@@ -52,11 +52,11 @@ def _extension_arm(robot: Element, where: str) -> Arm | None:
     if not elements:
         return None
     if len(elements) > 1:
-        raise ReadError(f"{where}: has {len(elements)} <{TAG}> elements; expected one")
+        raise ReadError(f"has {len(elements)} <{TAG}> elements", where=where, expected="one")
     try:
         return arm_from_toml(elements[0].text or "", f"{where}: <{TAG}>")
     except ArmdynError as error:
-        raise type(error)(f"{error}; remove the element to use the rest of the file") from None
+        raise error.at(where, remedy="remove the element to use the rest of the file") from None
 
 
 def reconcile(standard: Arm, extension: Arm) -> Arm:

@@ -51,8 +51,10 @@ def note_branches(bodies: list[LumpedBody], where: str, branches: str, at: str, 
     frozen = ", ".join(body.link for body in bodies if body.frozen)
     if frozen and branches == "refuse":
         raise ModelError(
-            f"{where}: moving branches off the chain ride on link '{bodies[0].link}' ({frozen:.200}); "
-            f"choose another tip=, or branches='lump' to freeze their joints at {at}"
+            f"moving branches off the chain ride on link '{bodies[0].link}' ({frozen:.200})",
+            where=where,
+            remedy=f"choose another tip=, or branches='lump' to freeze their joints at {at}",
+            names=(bodies[0].link,),
         )
     if frozen:
         notes.append(f"link '{bodies[0].link}' carries {frozen} with their joints frozen at {at}")
@@ -67,7 +69,12 @@ def held_position(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], depth
         return 0.0
     leader = next((other for other in tree.parent.values() if other.name == mimic.leader), None)
     if depth > len(tree.parent):
-        raise ModelError(f"{tree.where}: joint '{joint.name}' mimics itself over others; expected no cycle")
+        raise ModelError(
+            f"joint '{joint.name}' mimics itself over others",
+            where=tree.where,
+            expected="no cycle",
+            names=(joint.name,),
+        )
     at = 0.0 if leader is None else held_position(tree, leader, hold, depth + 1)
     return mimic.multiplier * at + mimic.offset
 
@@ -76,7 +83,10 @@ def held_motion(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], where: 
     """Motion of a joint off the chain at the position where it is held."""
     if joint.type not in KINDS:
         raise ModelError(
-            f"{where}: a branch on a '{joint.type}' joint rides on the chain and cannot be lumped; choose another tip="
+            f"a branch on a '{joint.type}' joint rides on the chain and cannot be lumped",
+            where=where,
+            remedy="choose another tip=",
+            names=(joint.type,),
         )
     at = held_position(tree, joint, hold)
     if at == 0:
@@ -117,11 +127,11 @@ def body_inertia(link: Element, where: str) -> Inertia | None:
         return None
     mass, tensor = inertial.find("mass"), inertial.find("inertia")
     if mass is None or tensor is None:
-        raise ModelError(f"{where}: <inertial> lacks its <{'mass' if mass is None else 'inertia'}>")
+        raise ModelError(f"<inertial> lacks its <{'mass' if mass is None else 'inertia'}>", where=where)
     xx, xy, xz, yy, yz, zz = (number(tensor, f"i{ij}", where) for ij in ("xx", "xy", "xz", "yy", "yz", "zz"))
     m = number(mass, "value", where)
     if m < 0:
-        raise ModelError(f"{where}: mass is negative ({m:g} kg); expected 0 or more")
+        raise ModelError(f"mass is negative ({m:g} kg)", where=where, expected="0 or more")
     T = origin(inertial, where)
     turned = T[:3, :3] @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ T[:3, :3].T
     return Inertia.from_com(m, T[:3, 3], (turned + turned.T) / 2)

@@ -213,13 +213,18 @@ def _pose_at_zero(tree: Tree, link: str) -> NDArray:
 def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:
     if joint.type not in KINDS:
         kinds = ", ".join(KINDS)
-        raise ModelError(f"{where}: a '{joint.type}' joint has several freedoms; expected {kinds} or fixed")
+        raise ModelError(
+            f"a '{joint.type}' joint has several freedoms",
+            where=where,
+            expected=f"{kinds} or fixed",
+            names=(joint.type,),
+        )
     direction, friction = axis(joint.element, where), _friction(joint, where)
     try:
         limits = _limits(joint, where)
         return Joint(joint.name, KINDS[joint.type], direction, before, limits=limits, friction=friction)
     except ModelError as error:
-        raise ModelError(str(error) if where in str(error) else f"{where}: {error}") from None
+        raise error.at(where) from None
 
 
 def _limits(joint: TreeJoint, where: str) -> Limits:
@@ -228,7 +233,7 @@ def _limits(joint: TreeJoint, where: str) -> Limits:
     if endless and limit is None:
         return Limits()
     if limit is None or not (endless or "lower" in limit.attrib or "upper" in limit.attrib):
-        raise ModelError(f"{where}: lacks <limit lower=... upper=...>; without end stops its type is 'continuous'")
+        raise ModelError("lacks <limit lower=... upper=...>; without end stops its type is 'continuous'", where=where)
     velocity, effort = (_bound(limit, name, where, "inf") for name in ("velocity", "effort"))
     if endless:
         return Limits(velocity=velocity, effort=effort)
@@ -252,5 +257,5 @@ def _friction(joint: TreeJoint, where: str) -> Friction:
     viscous, coulomb = (number(dynamics, name, where, "0") for name in ("damping", "friction"))
     for name, value in (("damping", viscous), ("friction", coulomb)):
         if value < 0:
-            raise ModelError(f"{where}: {name} is negative ({value:g}); friction cannot drive a joint")
+            raise ModelError(f"{name} is negative ({value:g}); friction cannot drive a joint", where=where)
     return Friction(viscous=viscous, coulomb=coulomb)

@@ -77,16 +77,24 @@ class Tree:
         """The joints from link `base` down to link `tip`."""
         for link in (base, tip):
             if link not in self.links:
-                raise ModelError(f"{self.where}: there is no link {link!r}; links: {_list(self.links)}")
+                raise ModelError(
+                    f"there is no link {link!r}", where=self.where, remedy=f"links: {_list(self.links)}", names=(link,)
+                )
         joints: list[TreeJoint] = []
         link = tip
         while link != base:
             if link not in self.parent:
-                raise ModelError(f"{self.where}: link '{tip}' is not below '{base}'; there is no chain between them")
+                raise ModelError(
+                    f"link '{tip}' is not below '{base}'; there is no chain between them",
+                    where=self.where,
+                    names=(tip, base),
+                )
             joints.append(self.parent[link])
             link = joints[-1].parent
         if sum(joint.moves for joint in joints) > MAX_JOINTS:
-            raise ModelError(f"{self.where}: more than {MAX_JOINTS} moving joints from '{base}' to '{tip}'")
+            raise ModelError(
+                f"more than {MAX_JOINTS} moving joints from '{base}' to '{tip}'", where=self.where, names=(base, tip)
+            )
         return joints[::-1]
 
 
@@ -96,28 +104,30 @@ def build_tree(robot: Element, where: str) -> Tree:
     for element in robot.findall("link"):
         name = text_attribute(element, "name", f"{where}: link {len(links) + 1}")
         if name in links:
-            raise ModelError(f"{where}: there are two links named '{name}'; rename one")
+            raise ModelError(f"there are two links named '{name}'", where=where, remedy="rename one", names=(name,))
         links[name] = element
     if not links:
-        raise ModelError(f"{where}: the robot has no links")
+        raise ModelError("the robot has no links", where=where)
     joints = _joints(robot, links, where)
     parent: dict[str, TreeJoint] = {}
     children: dict[str, list[TreeJoint]] = defaultdict(list)
     for joint in joints:
         if joint.child in parent:
             raise ModelError(
-                f"{where}: link '{joint.child}' hangs on two joints, '{parent[joint.child].name}' "
-                f"and '{joint.name}'; closed loops are not serial arms"
+                f"link '{joint.child}' hangs on two joints, '{parent[joint.child].name}' and '{joint.name}'; "
+                "closed loops are not serial arms",
+                where=where,
+                names=(joint.child, parent[joint.child].name, joint.name),
             )
         parent[joint.child] = joint
         children[joint.parent].append(joint)
     roots = [name for name in links if name not in parent]
     if len(roots) != 1:
         what = f"{len(roots)} roots ({_list(roots)})" if roots else "no root (its joints form a loop)"
-        raise ModelError(f"{where}: the tree has {what}; expected one link that is nobody's child")
+        raise ModelError(f"the tree has {what}", where=where, expected="one link that is nobody's child")
     tree = Tree(where, roots[0], links, parent, children)
     if unreached := set(links) - {joint.child for joint in tree.below(tree.root)} - {tree.root}:
-        raise ModelError(f"{where}: links {_list(sorted(unreached))} form a closed loop; expected a tree")
+        raise ModelError(f"links {_list(sorted(unreached))} form a closed loop", where=where, expected="a tree")
     return tree
 
 
@@ -127,17 +137,17 @@ def _joints(robot: Element, links: dict[str, Element], where: str) -> list[TreeJ
         name = text_attribute(element, "name", f"{where}: joint {len(joints) + 1}")
         here = f"{where}: joint '{name}'"
         if name in joints:
-            raise ModelError(f"{where}: there are two joints named '{name}'; rename one")
+            raise ModelError(f"there are two joints named '{name}'", where=where, remedy="rename one", names=(name,))
         kind = text_attribute(element, "type", here)
         check_choice(here, "type", kind, (*KINDS, *OTHER_TYPES), ModelError)
         ends = []
         for end in ("parent", "child"):
             link = element.find(end)
             if link is None:
-                raise ModelError(f"{here}: lacks its <{end} link=...>")
+                raise ModelError(f"lacks its <{end} link=...>", where=here)
             ends.append(text_attribute(link, "link", here))
             if ends[-1] not in links:
-                raise ModelError(f"{here}: its {end} link {ends[-1]!r:.60} is not in the file")
+                raise ModelError(f"its {end} link {ends[-1]!r:.60} is not in the file", where=here, names=(ends[-1],))
         joints[name] = TreeJoint(name, kind, ends[0], ends[1], element)
     return list(joints.values())
 
@@ -154,13 +164,20 @@ class Chain(NamedTuple):
 def whole_tree(tree: Tree, base: str) -> Chain:
     """All joints below `base`; the tip is the end of the branch with most moving joints, the first of equals."""
     if base not in tree.links:
-        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_list(tree.links)}")
+        raise ModelError(
+            f"there is no link {base!r}", where=tree.where, remedy=f"links: {_list(tree.links)}", names=(base,)
+        )
     joints = list(tree.below(base))
     moving = [joint for joint in joints if joint.moves]
     if not moving:
-        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'; choose another base=")
+        raise ModelError(
+            f"there is no moving joint below link '{base}'",
+            where=tree.where,
+            remedy="choose another base=",
+            names=(base,),
+        )
     if len(moving) > MAX_JOINTS:
-        raise ModelError(f"{tree.where}: more than {MAX_JOINTS} moving joints below '{base}'")
+        raise ModelError(f"more than {MAX_JOINTS} moving joints below '{base}'", where=tree.where, names=(base,))
     length = {base: 0}
     for joint in joints:
         length[joint.child] = length[joint.parent] + joint.moves
@@ -181,12 +198,16 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
     base = tree.root if base is None else base
     if branches == "keep":
         if tip is not None:
-            raise ModelError(f"{tree.where}: tip= chooses one chain and branches='keep' the whole tree; give one")
+            raise ModelError(
+                "tip= chooses one chain and branches='keep' the whole tree", where=tree.where, remedy="give one"
+            )
         return whole_tree(tree, base)
     if tip is not None:
         return Chain(base, tip, tree.path(base, tip))
     if base not in tree.links:
-        raise ModelError(f"{tree.where}: there is no link {base!r}; links: {_list(tree.links)}")
+        raise ModelError(
+            f"there is no link {base!r}", where=tree.where, remedy=f"links: {_list(tree.links)}", names=(base,)
+        )
     depth = _moving_depth(tree)
     link, length = base, 0
     while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
@@ -198,7 +219,12 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
         length += ways[0].moves
         link = ways[0].child
     if not length:
-        raise ModelError(f"{tree.where}: there is no moving joint below link '{base}'; choose another base=")
+        raise ModelError(
+            f"there is no moving joint below link '{base}'",
+            where=tree.where,
+            remedy="choose another base=",
+            names=(base,),
+        )
     while len(tree.children[link]) == 1:
         link = tree.children[link][0].child
     return Chain(base, link, tree.path(base, link))
@@ -211,7 +237,12 @@ def reject_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
     for name in hold:
         if name not in names or name in moving:
             why = "moves with the arm" if name in moving else "is no moving joint of the file"
-            raise ModelError(f"{tree.where}: hold names joint '{name}', which {why}; expected joints off the chain")
+            raise ModelError(
+                f"hold names joint '{name}', which {why}",
+                where=tree.where,
+                expected="joints off the chain",
+                names=(name,),
+            )
 
 
 def _moving_depth(tree: Tree) -> dict[str, int]:
@@ -230,7 +261,10 @@ def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
     leaves = _list(sorted((end for end in ends if reach[end]), key=lambda end: -reach[end]))
     if branch >= length:
         raise ModelError(
-            f"{tree.where}: moving joints fork at link '{link}'; choose a chain with tip= (leaves: {leaves})"
+            f"moving joints fork at link '{link}'",
+            where=tree.where,
+            remedy=f"choose a chain with tip= (leaves: {leaves})",
+            names=(link,),
         )
     guess = f"the chain ends where moving joints fork, at link '{link}'; choose with tip= (leaves: {leaves})"
     return Chain(base, link, tree.path(base, link), guess)

@@ -57,7 +57,9 @@ def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Colle
     for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), frames, strict=True):
         if np.abs(mine - theirs).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(mine).max()):
             raise ModelError(
-                f"{tree.where}: the frame of {name} is not where arm '{arm.name}' has it; write a file of its own"
+                f"the frame of {name} is not where arm '{arm.name}' has it",
+                where=tree.where,
+                remedy="write a file of its own",
             )
 
 
@@ -65,8 +67,10 @@ def reject_other_joints(arm: Arm, names: tuple[str, ...], where: str) -> None:
     """Raise unless the chain in a file has the joints of `arm`, by name."""
     if names != arm.joint_names:
         raise ModelError(
-            f"{where}: between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, "
-            f"but arm '{arm.name}' has {', '.join(arm.joint_names)}"
+            f"between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, but "
+            f"arm '{arm.name}' has {', '.join(arm.joint_names)}",
+            where=where,
+            names=(arm.base_name, arm.tip_name),
         )
 
 
@@ -110,7 +114,8 @@ def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Iner
             remainder = remainder - fixed.moved(body.T)
     if not total.problems() and (why := remainder.problems()):
         raise ModelError(
-            f"{tree.where}: link '{joint.child}' is not physically consistent without the moving branches "
-            f"that ride on it: {why[0]}"
+            f"link '{joint.child}' is not physically consistent without the moving branches that ride on it: {why[0]}",
+            where=tree.where,
+            names=(joint.child,),
         )
     set_inertial(tree.links[joint.child], remainder)

@@ -67,8 +67,9 @@ def _reject_impossible(arm: Arm) -> None:
     notes = {link.name: impossible_note(link) for link in arm.links}
     if bad := [note for note in notes.values() if note and note not in arm.notes]:
         raise ModelError(
-            f"arm '{arm.name}' cannot be written as URDF: {'; '.join(bad)}; "
-            "save it as .toml, or make it physically consistent first"
+            f"arm '{arm.name}' cannot be written as URDF: {'; '.join(bad)}",
+            remedy="save it as .toml, or make it physically consistent first",
+            names=bad,
         )
 
 
@@ -76,7 +77,9 @@ def _serialize(robot: Element) -> bytes:
     indent(robot)
     body = tostring(robot, "unicode")
     if illegal := ILLEGAL.search(body):
-        raise ModelError(f"a name or note holds the character {illegal.group()!r}, which XML cannot hold; take it out")
+        raise ModelError(
+            f"a name or note holds the character {illegal.group()!r}, which XML cannot hold", remedy="take it out"
+        )
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + body.encode() + b"\n"
 
 

@@ -33,7 +33,7 @@ def parse_robot(data: bytes, where: str, comments: bool = False) -> Element:
     """The `<robot>` element of a URDF's bytes; `where` names the file in errors."""
     root = parse_xml(data, where, comments)
     if root.tag != "robot":
-        raise ReadError(f"{where}: expected a URDF with root element <robot>, got <{root.tag:.40}>")
+        raise ReadError(where=where, expected="a URDF with root element <robot>", got=f"<{root.tag:.40}>")
     return root
 
 
@@ -47,16 +47,16 @@ def parse_xml(data: bytes, where: str, comments: bool = False) -> Element:
         parser.feed(data)
         return parser.close()
     except ParseError as error:
-        raise ReadError(f"{where}: not well-formed XML ({error}); cut off or not a robot?") from None
+        raise ReadError(f"not well-formed XML ({error})", where=where, remedy="cut off or not a robot?") from None
     except DefusedXmlException as error:
         kind = type(error).__name__.removesuffix("Forbidden")
-        raise ReadError(f"{where}: XML with a {kind} declaration is rejected; a robot needs none") from None
+        raise ReadError(f"XML with a {kind} declaration is rejected; a robot needs none", where=where) from None
     except (LookupError, UnicodeError) as error:
-        raise ReadError(f"{where}: the encoding is not understood ({error}); save it as UTF-8") from None
+        raise ReadError(f"the encoding is not understood ({error})", where=where, remedy="save it as UTF-8") from None
     except ValueError as error:
         if isinstance(error, ReadError):
             raise
-        raise ReadError(f"{where}: not readable XML ({error})") from None
+        raise ReadError(f"not readable XML ({error})", where=where) from None
 
 
 class _BoundedBuilder(TreeBuilder):
@@ -71,11 +71,11 @@ class _BoundedBuilder(TreeBuilder):
         self.count += 1
         if self.depth > MAX_NESTED_ELEMENTS or self.count > MAX_ELEMENTS:
             raise ReadError(
-                f"{self.where}: more than {MAX_NESTED_ELEMENTS} levels or {MAX_ELEMENTS} elements; not a robot"
+                f"more than {MAX_NESTED_ELEMENTS} levels or {MAX_ELEMENTS} elements; not a robot", where=self.where
             )
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
-            raise ReadError(f"{self.where}: holds xacro macros (<xacro:{local:.40}>); name it .xacro")
+            raise ReadError(f"holds xacro macros (<xacro:{local:.40}>)", where=self.where, remedy="name it .xacro")
         return super().start(local, attributes)
 
     def end(self, tag: Any) -> Any:
@@ -87,7 +87,7 @@ def text_attribute(element: Element, attribute: str, where: str) -> str:
     """A text attribute that must be there."""
     value = (element.get(attribute) or "").strip()
     if not value:
-        raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
+        raise ModelError(f"<{element.tag}> lacks the attribute '{attribute}'", where=where, names=(attribute,))
     return value
 
 
@@ -95,11 +95,11 @@ def numbers(element: Element, attribute: str, count: int, where: str, default: s
     """`count` finite numbers from a blank-separated attribute."""
     words = element.get(attribute, default)
     if words is None:
-        raise ModelError(f"{where}: <{element.tag}> lacks the attribute '{attribute}'")
+        raise ModelError(f"<{element.tag}> lacks the attribute '{attribute}'", where=where, names=(attribute,))
     values = [_float(word) for word in words.split()]
     if len(values) != count or not all(abs(value) <= MAX_NUMBER for value in values):
         expected = "a number" if count == 1 else f"{count} numbers"
-        raise ModelError(f"{where}: expected {expected} in <{element.tag} {attribute}=...>, got {words!r:.60}")
+        raise ModelError(where=where, expected=f"{expected} in <{element.tag} {attribute}=...>", got=f"{words!r:.60}")
     return values
 
 
@@ -121,7 +121,7 @@ def text(values: Iterable[float]) -> str:
     numbers_ = [float(x) for x in values]
     if any(abs(x) > MAX_NUMBER for x in numbers_):
         raise ModelError(
-            f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back; wrong unit?"
+            f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back", remedy="wrong unit?"
         )
     return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers_)
 
@@ -135,10 +135,10 @@ def origin(element: Element, where: str) -> NDArray:
     if "quat_xyzw" not in pose.attrib:
         return transform(from_rpy(numbers(pose, "rpy", 3, where, "0 0 0")), xyz)
     if "rpy" in pose.attrib:
-        raise ModelError(f"{where}: <origin> has both rpy and quat_xyzw; expected one of them")
+        raise ModelError("<origin> has both rpy and quat_xyzw", where=where, expected="one of them")
     x, y, z, w = numbers(pose, "quat_xyzw", 4, where)
     if not abs((length := math.hypot(x, y, z, w)) - 1) < 1e-3:
-        raise ModelError(f"{where}: <origin quat_xyzw=...> has length {length:.4g}; expected 1")
+        raise ModelError(f"<origin quat_xyzw=...> has length {length:.4g}", where=where, expected="1")
     return transform(from_quaternion([w, x, y, z]), xyz)
 
 
@@ -149,7 +149,7 @@ def axis(element: Element, where: str) -> NDArray:
         [1.0, 0.0, 0.0] if direction_element is None else numbers(direction_element, "xyz", 3, where, "1 0 0")
     )
     if not np.linalg.norm(direction) > 0:
-        raise ModelError(f"{where}: the axis has length zero; expected a direction")
+        raise ModelError("the axis has length zero", where=where, expected="a direction")
     return direction
 
 

@@ -54,7 +54,7 @@ class Accuracy(NamedTuple):
 def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     """An accuracy from what users give."""
     if not (is_number(tolerance) and 0 < tolerance < 1):
-        raise ShapeError(f"simulate: expected a tolerance between 0 and 1, got {quote(tolerance)}")
+        raise ShapeError(where="simulate", expected="a tolerance between 0 and 1", got=quote(tolerance))
     check_choice("simulate", "solver", method, METHODS, ShapeError)
     return Accuracy(float(tolerance), method)
 
@@ -164,7 +164,7 @@ class AdaptiveRun(PlantRun):
             if s == h:
                 break
         else:
-            raise SimulationError(f"friction events pile up at t = {k * h:g} s; use fixed steps there")
+            raise SimulationError(f"friction events pile up at t = {k * h:g} s", remedy="use fixed steps there")
         self._motor = self._torque(h)
         self._fill(state)
 

@@ -26,8 +26,9 @@ def make_reference(
         duration = _require(natural, "the reference has no duration of its own")
     elif natural is not None and is_number(duration) and duration > natural * (1 + 1e-9) and not hold:
         raise ShapeError(
-            f"simulate: the reference ends at {natural:g} s, before the run of {duration:g} s; "
-            "shorten the run, or let the reference rest at its end with hold=True"
+            f"the reference ends at {natural:g} s, before the run of {duration:g} s",
+            where="simulate",
+            remedy="shorten the run, or let the reference rest at its end with hold=True",
         )
 
     def motion(t: NDArray) -> JointMotion:
@@ -35,13 +36,13 @@ def make_reference(
         rows = [np.asarray(x, float) for x in sample] if isinstance(sample, Iterable) else []
         if len(rows) != 3 or any(x.shape != (len(t), n) for x in rows):
             shapes = ", ".join(str(x.shape) for x in rows) or quote(sample)
-            raise ShapeError(f"simulate: expected a reference with q, qd, qdd of shape (T, {n}), got {shapes}")
+            raise ShapeError(where="simulate", expected=f"a reference with q, qd, qdd of shape (T, {n})", got=shapes)
         if natural is not None:
             over = t > natural * (1 + 1e-9)
             if over.any():
                 rows[1:] = [np.where(over[:, None], 0.0, x) for x in rows[1:]]
         if not all(np.isfinite(x).all() for x in rows):
-            raise ShapeError("simulate: the reference has values that are not finite numbers")
+            raise ShapeError("the reference has values that are not finite numbers", where="simulate")
         return JointMotion(*rows)
 
     return motion, duration
@@ -59,12 +60,14 @@ def scatter(count: int) -> NDArray:
 
 def _require(duration: float | None, why: str) -> float:
     if duration is None:
-        raise ShapeError(f"simulate: expected a duration, as {why}")
+        raise ShapeError(where="simulate", expected=f"a duration, as {why}")
     return duration
 
 
 def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
     q = as_floats(position)
     if q.shape != (n,) or not np.isfinite(q).all():
-        raise ShapeError(f"simulate: expected a trajectory, or {n} finite positions to hold, got {quote(position)}")
+        raise ShapeError(
+            where="simulate", expected=f"a trajectory, or {n} finite positions to hold", got=quote(position)
+        )
     return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

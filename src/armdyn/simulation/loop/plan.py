@@ -145,8 +145,9 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Sim
     compiled = law is not None and settings.numerics.native and accuracy is None and plant.engine == "armdyn"
     if not compiled and batch:
         raise ShapeError(
-            "simulate: a batch of runs needs a control law, fixed steps and armdyn's own engine; "
-            "call simulate once per run"
+            "a batch of runs needs a control law, fixed steps and armdyn's own engine",
+            where="simulate",
+            remedy="call simulate once per run",
         )
     _check_senses(law, plant, compiled)
     notes = [*plant.left_out, *_late_changes(schedule)]
@@ -177,13 +178,15 @@ def _lay_out(
 def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy | None) -> None:
     """Complain about what cannot be simulated together."""
     if not isinstance(plant, Plant):
-        raise ShapeError(f"simulate: expected a Plant or an Arm, got {quote(plant)}")
+        raise ShapeError(where="simulate", expected="a Plant or an Arm", got=quote(plant))
     if accuracy is not None and plant.engine != "armdyn":
-        raise ModelError("simulate: tolerance: MuJoCo integrates in fixed steps; give substeps instead")
+        raise ModelError(
+            "MuJoCo integrates in fixed steps", where="simulate: tolerance", remedy="give substeps instead"
+        )
     _check_controller(controller, plant.arm.n)
     if sensors is not None:
         if not isinstance(sensors, Sensors):
-            raise ShapeError(f"simulate: sensors: expected Sensors(...), got {quote(sensors)}")
+            raise ShapeError(where="simulate: sensors", expected="Sensors(...)", got=quote(sensors))
         sensors.check_size(plant.arm.n)
 
 
@@ -191,14 +194,18 @@ def _check_controller(controller: Any, n: int) -> None:
     if isinstance(controller, Law):
         if controller.arm.n != n:
             raise ShapeError(
-                f"simulate: the controller is for {controller.arm.n} joints ('{controller.arm.name}'), "
-                f"the plant has {n}"
+                f"the controller is for {controller.arm.n} joints ('{controller.arm.name}'), the plant has {n}",
+                where="simulate",
             )
     elif isinstance(controller, type) and issubclass(controller, Law):
         name = controller.__name__
-        raise ShapeError(f"simulate: {name} is a kind of control law; expected one with its gains, {name}(arm, ...)")
+        raise ShapeError(
+            f"{name} is a kind of control law", where="simulate", expected=f"one with its gains, {name}(arm, ...)"
+        )
     elif not callable(controller):
-        raise ShapeError(f"simulate: expected a control law or a function f(t, q, qd, ref), got {quote(controller)}")
+        raise ShapeError(
+            where="simulate", expected="a control law or a function f(t, q, qd, ref)", got=quote(controller)
+        )
 
 
 def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
@@ -207,18 +214,28 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
         return
     who = type(law).__name__
     if "links" in law.senses and not compiled:
-        raise ShapeError(f"simulate: {who} sees links and motors, which needs compiled fixed steps of armdyn's engine")
+        raise ShapeError(
+            f"{who} sees links and motors, which needs compiled fixed steps of armdyn's engine", where="simulate"
+        )
     if "wrench" not in law.senses:
         return
     if plant.contact is None and plant.wrench is None:
-        raise ShapeError(f"simulate: {who} measures forces, but nothing exerts any; give Plant a contact or a wrench")
+        raise ShapeError(
+            f"{who} measures forces, but nothing exerts any",
+            where="simulate",
+            remedy="give Plant a contact or a wrench",
+        )
     if not compiled:
-        raise ShapeError(f"simulate: {who} measures forces, which needs compiled fixed steps of armdyn's own engine")
+        raise ShapeError(
+            f"{who} measures forces, which needs compiled fixed steps of armdyn's own engine", where="simulate"
+        )
 
 
 def _check_every(every: Any, samples: int) -> None:
     if not is_whole(every, least=1) or every > samples:
-        raise ShapeError(f"simulate: every: expected a whole number from 1 to {samples} samples, got {quote(every)}")
+        raise ShapeError(
+            where="simulate: every", expected=f"a whole number from 1 to {samples} samples", got=quote(every)
+        )
 
 
 def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
@@ -230,7 +247,7 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     for name, value in initial.items():
         values[name] = defaults[name] if value is None else as_floats(value)
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
-            raise ShapeError(f"simulate: expected finite {name} of shape (..., {n}), got {quote(value)}")
+            raise ShapeError(where="simulate", expected=f"finite {name} of shape (..., {n})", got=quote(value))
     shapes = {name: value.shape[:-1] for name, value in values.items()}
     shapes |= schedule.plant.batches
     if law is not None:
@@ -238,10 +255,12 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     batch = common_batch("simulate", {name: shape for name, shape in shapes.items() if shape})
     wrong = [name for name, shape in shapes.items() if shape and shape != batch and name not in values]
     if wrong:
-        raise ShapeError(f"simulate: expected {wrong[0]} with all batch axes {batch} or none, got {shapes[wrong[0]]}")
+        raise ShapeError(
+            where="simulate", expected=f"{wrong[0]} with all batch axes {batch} or none", got=shapes[wrong[0]]
+        )
     lanes = int(np.prod(batch))
     if not lanes:
-        raise ShapeError(f"simulate: the batch {batch} has no runs")
+        raise ShapeError(f"the batch {batch} has no runs", where="simulate")
     q, qd = (np.array(np.broadcast_to(value, (*batch, n))).reshape(lanes, n) for value in values.values())
     return (q, qd), batch
 
@@ -253,7 +272,7 @@ def _parameter_batches(law: Law) -> dict[str, tuple[int, ...]]:
         core = law.core_shape(name)
         if value.shape[max(value.ndim - len(core), 0) :] != core:
             kind = type(law).__name__
-            raise ShapeError(f"simulate: {kind}: expected {name} of shape {text(core)}, got {value.shape}")
+            raise ShapeError(where=f"simulate: {kind}", expected=f"{name} of shape {text(core)}", got=value.shape)
         shapes[name] = value.shape[: value.ndim - len(core)]
     return shapes
 
@@ -266,7 +285,9 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     drive = plant.own_drive.reshape(-1, plant.arm.n_joints, 4)[:RUNS_LOOKED_AT]
     M = augmented_mass_matrix(plant.arm, q[:RUNS_LOOKED_AT], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
-        raise ModelError(f"simulate: arm '{plant.arm.name}' starts where its mass matrix is not positive definite")
+        raise ModelError(
+            f"arm '{plant.arm.name}' starts where its mass matrix is not positive definite", where="simulate"
+        )
 
 
 def _late_changes(schedule: Schedule) -> list[str]:

@@ -97,7 +97,9 @@ class LawShapes(NamedTuple):
 
 def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
     if not isinstance(value, np.ndarray) or not value.ndim:
-        raise ShapeError(f"{type(law).__name__}.init: expected '{name}' as an array with an axis, got {quote(value)}")
+        raise ShapeError(
+            where=f"{type(law).__name__}.init", expected=f"'{name}' as an array with an axis", got=quote(value)
+        )
     return value
 
 
@@ -170,17 +172,17 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
     except Exception as error:  # a user's formula may raise anything
         why = " ".join(str(error).split())
         raise ModelError(
-            f"{who} cannot become a kernel ({type(error).__name__}: {why}); "
-            "write it with traced formulas and CasADi's functions, or run it as Python with native=False"
+            f"{who} cannot become a kernel ({type(error).__name__}: {why})",
+            remedy="write it with traced formulas and CasADi's functions, or run it as Python with native=False",
         ) from error
     if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
-        raise ShapeError(f"{who}: expected a pair of torques and a state, got {quote(answer)}")
+        raise ShapeError(where=who, expected="a pair of torques and a state", got=quote(answer))
     u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])
     if u.shape != (n, 1):
-        raise ShapeError(f"{who}: expected {n} torques, got shape {u.shape}")
+        raise ShapeError(where=who, expected=f"{n} torques", got=f"shape {u.shape}")
     for name, shape in states.items():
         if name not in answer[1] or ca.SX(answer[1][name]).numel() != prod(shape):
-            raise ShapeError(f"{who}: expected the state '{name}' of shape {shape}, as `init` gives it")
+            raise ShapeError(where=who, expected=f"the state '{name}' of shape {shape}, as `init` gives it")
     return u, {name: answer[1][name] for name in states}
 
 

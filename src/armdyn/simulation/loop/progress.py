@@ -28,4 +28,4 @@ def report_progress(progress: Any, name: str) -> Iterator[Part]:
             task = bar.add_task(name, total=1.0)
             yield lambda part: bar.update(task, completed=part)
     else:
-        raise ShapeError(f"simulate: progress: expected True or a function, got {quote(progress)}")
+        raise ShapeError(where="simulate: progress", expected="True or a function", got=quote(progress))

@@ -223,6 +223,6 @@ def _complain(schedule: Schedule, k: int, u: NDArray) -> None:
     """Say at which time and for which joint a controller's answer cannot be used."""
     names, t = schedule.plant.arm.coordinate_names, k * schedule.clock.period
     if u.shape != (len(names),):
-        raise SimulationError(f"the controller gave shape {u.shape} at t = {t:g} s; expected ({len(names)},)")
+        raise SimulationError(f"the controller gave shape {u.shape} at t = {t:g} s", expected=f"({len(names)},)")
     joint, value = names[int(np.argmin(np.isfinite(u)))], float(u[~np.isfinite(u)][0])
-    raise SimulationError(f"the controller gave {value} for joint '{joint}' at t = {t:g} s")
+    raise SimulationError(f"the controller gave {value} for joint '{joint}' at t = {t:g} s", names=(joint,))

@@ -45,8 +45,9 @@ class RunRecord:
         size = 8 * lanes * rows * sum(int(np.prod(shape)) for shape in shapes.values())
         if size > MAX_BYTES:
             raise ShapeError(
-                f"simulate: {lanes} runs of {rows} samples would take {size / 2**30:.1f} GiB; "
-                f"keep fewer samples with every={max(2, every * int(np.ceil(size / MAX_BYTES)))}"
+                f"{lanes} runs of {rows} samples would take {size / 2**30:.1f} GiB",
+                where="simulate",
+                remedy=f"keep fewer samples with every={max(2, every * int(np.ceil(size / MAX_BYTES)))}",
             )
         arrays = {name: np.empty((lanes, rows, *shape)) for name, shape in shapes.items()}
         none = np.zeros(lanes, int)

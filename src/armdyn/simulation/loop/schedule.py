@@ -68,25 +68,31 @@ class Clock:
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     """A clock from what users give: rate [Hz], duration and delay [s], steps per period (None: as the delay needs)."""
     if not is_number(rate) or not rate > 0:
-        raise ShapeError(f"simulate: expected a rate > 0 in Hz, got {quote(rate)}")
+        raise ShapeError(where="simulate", expected="a rate > 0 in Hz", got=quote(rate))
     if not is_number(duration) or not duration > 0:
-        raise ShapeError(f"simulate: expected a duration > 0 in seconds, got {quote(duration)}")
+        raise ShapeError(where="simulate", expected="a duration > 0 in seconds", got=quote(duration))
     if substeps is not None and not is_whole(substeps, least=1):
-        raise ShapeError(f"simulate: expected substeps as a whole number >= 1, got {quote(substeps)}")
+        raise ShapeError(where="simulate", expected="substeps as a whole number >= 1", got=quote(substeps))
     period = 1 / float(rate)
     samples = round(duration / period)
     if samples < 1:
-        raise ShapeError(f"simulate: a run of {duration:g} s has no sample at {rate:g} Hz")
+        raise ShapeError(f"a run of {duration:g} s has no sample at {rate:g} Hz", where="simulate")
     if samples * (substeps or 1) > MAX_STEPS:
-        raise ShapeError(f"simulate: {duration:g} s at {rate:g} Hz are more than {MAX_STEPS:g} steps; run parts of it")
+        raise ShapeError(
+            f"{duration:g} s at {rate:g} Hz are more than {MAX_STEPS:g} steps",
+            where="simulate",
+            remedy="run parts of it",
+        )
     if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
-        raise ShapeError(f"simulate: expected a delay from 0 to one period ({period:g} s), got {quote(delay)}")
+        raise ShapeError(where="simulate", expected=f"a delay from 0 to one period ({period:g} s)", got=quote(delay))
     if substeps is None:
         substeps = Fraction(delay / period).limit_denominator(MAX_SUBSTEPS_FOR_DELAY).denominator
     waits = delay / period * substeps
     if abs(waits - round(waits)) > 1e-6:
         raise ShapeError(
-            f"simulate: a delay of {delay:g} s is {waits:.3g} steps of the integrator; choose substeps to make it whole"
+            f"a delay of {delay:g} s is {waits:.3g} steps of the integrator",
+            where="simulate",
+            remedy="choose substeps to make it whole",
         )
     return Clock(period, samples, int(substeps), round(waits))
 
@@ -128,7 +134,9 @@ class Schedule:
         rows = {name: np.ascontiguousarray(x, float) for name, x in law.channels(t, self.motion).items()}
         for name, x in rows.items():
             if x.shape[:1] != t.shape:
-                raise ShapeError(f"simulate: expected {len(t)} rows in the law's channel '{name}', got shape {x.shape}")
+                raise ShapeError(
+                    where="simulate", expected=f"{len(t)} rows in the law's channel '{name}'", got=f"shape {x.shape}"
+                )
         feels = "wrench" in law.senses
         if feels:
             rows["wrench"] = (self.plant.wrist or WristSensor()).errors(self.clock)

@@ -64,14 +64,16 @@ class Contact:
     def __post_init__(self) -> None:
         obstacles = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
         if not obstacles or not all(isinstance(x, Box | HalfSpace | Sphere) for x in obstacles):
-            raise ModelError(f"Contact: expected half-spaces, boxes or spheres, got {quote(self.obstacles)}")
+            raise ModelError(where="Contact", expected="half-spaces, boxes or spheres", got=quote(self.obstacles))
         object.__setattr__(self, "obstacles", obstacles)
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
             if not is_number(value) or value < 0 or (least and value == 0):
-                raise ModelError(f"Contact: {name}: expected a number {'>' if least else '>='} 0, got {quote(value)}")
+                raise ModelError(
+                    where=f"Contact: {name}", expected=f"a number {'>' if least else '>='} 0", got=quote(value)
+                )
         if not self.points:
-            raise ModelError("Contact: points: expected at least one point")
+            raise ModelError(where="Contact: points", expected="at least one point")
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -83,10 +85,12 @@ class Contact:
         links = []
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
-                raise ModelError(f"Contact: point '{name}': expected three coordinates, got {quote(point)}")
+                raise ModelError(where=f"Contact: point '{name}'", expected="three coordinates", got=quote(point))
             if link is not None and not (isinstance(link, int) and 0 <= link < arm.n_joints):
                 raise ModelError(
-                    f"Contact: point '{name}': expected a link from 0 to {arm.n_joints - 1} or None, got {link!r}"
+                    where=f"Contact: point '{name}'",
+                    expected=f"a link from 0 to {arm.n_joints - 1} or None",
+                    got=f"{link!r}",
                 )
             links.append(TIP if link is None else link)
         return tuple(links)

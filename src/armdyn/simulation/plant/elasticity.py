@@ -55,7 +55,7 @@ class Elasticity:
         for name in ("stiffness", "damping", "backlash"):
             object.__setattr__(self, name, _numbers(name, getattr(self, name)))
         if not np.all(np.asarray(self.stiffness) > 0):
-            raise ModelError("Elasticity: stiffness: expected numbers > 0 (infinite for a rigid joint)")
+            raise ModelError(where="Elasticity: stiffness", expected="numbers > 0 (infinite for a rigid joint)")
         for name in ("encoders", "friction"):
             check_choice("Elasticity", f"place of {name}", getattr(self, name), SIDES, ModelError)
 
@@ -87,7 +87,9 @@ class Elasticity:
             columns = [np.broadcast_to(x, (n,)) for x in (self.stiffness, self.damping, self.backlash)]
         except ValueError:
             shapes = [np.shape(x) for x in (self.stiffness, self.damping, self.backlash)]
-            raise ModelError(f"Elasticity: expected one number or {n} per parameter, got shapes {shapes}") from None
+            raise ModelError(
+                where="Elasticity", expected=f"one number or {n} per parameter", got=f"shapes {shapes}"
+            ) from None
         return np.stack(columns, -1)
 
 
@@ -95,7 +97,7 @@ def _numbers(name: str, value: Any) -> NDArray:
     array = as_floats(value)
     finite = name == "stiffness" or np.isfinite(array).all()
     if array.ndim > 1 or np.isnan(array).any() or (array < 0).any() or not finite:
-        raise ModelError(f"Elasticity: {name}: expected numbers >= 0, one or one per joint, got {quote(value)}")
+        raise ModelError(where=f"Elasticity: {name}", expected="numbers >= 0, one or one per joint", got=quote(value))
     return array
 
 
@@ -104,18 +106,27 @@ def check_elastic(arm: Arm, elasticity: Elasticity) -> NDArray:
     require_free_joints(arm, "elasticity", "leave it out")
     rows = elasticity.rows(arm.n)
     if arm.coupling is not None:
-        raise ModelError(f"Plant: elasticity: arm '{arm.name}' has coupled drives; elastic joints need one drive each")
+        raise ModelError(
+            f"arm '{arm.name}' has coupled drives; elastic joints need one drive each", where="Plant: elasticity"
+        )
     inertia = np.array([joint.drive.reflected_inertia for joint in arm.coordinate_joints])
     named = zip(arm.coordinate_names, rows[:, 0], inertia, strict=True)
     if light := [name for name, k, B in named if k < np.inf and not B]:
         raise ModelError(
-            f"Plant: elasticity: joint '{light[0]}' has no rotor inertia to move against its spring; "
-            "give its Drive a rotor_inertia, or an infinite stiffness"
+            f"joint '{light[0]}' has no rotor inertia to move against its spring",
+            where="Plant: elasticity",
+            remedy="give its Drive a rotor_inertia, or an infinite stiffness",
+            names=(light[0],),
         )
     rigid = (rows[:, 0] == np.inf) & (rows[:, 2] > 0)
     if rigid.any():
         name = arm.coordinate_names[int(np.argmax(rigid))]
-        raise ModelError(f"Plant: elasticity: joint '{name}' has backlash; give the stiffness of the teeth in contact")
+        raise ModelError(
+            f"joint '{name}' has backlash",
+            where="Plant: elasticity",
+            remedy="give the stiffness of the teeth in contact",
+            names=(name,),
+        )
     return rows
 
 

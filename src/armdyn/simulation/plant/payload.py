@@ -61,7 +61,7 @@ Change = PickUp | Drop
 def _check_time(change: Change) -> None:
     name = type(change).__name__
     if not (is_number(change.t) and change.t >= 0):
-        raise ModelError(f"{name}: expected a time t >= 0 in seconds, got {change.t!r}")
+        raise ModelError(where=name, expected="a time t >= 0 in seconds", got=f"{change.t!r}")
 
 
 def added_parameters(arm: Arm, change: PickUp) -> NDArray:

@@ -189,12 +189,12 @@ class Plant:
 
     def __post_init__(self) -> None:
         if not isinstance(self.arm, Arm):
-            raise ModelError(f"Plant: expected an Arm, got {quote(self.arm)}")
+            raise ModelError(where="Plant", expected="an Arm", got=quote(self.arm))
         n = self.arm.n
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)
         if (lag < 0).any() or not np.isfinite(lag).all():
-            raise ModelError(f"Plant: motor_lag: expected times >= 0 in seconds, got {quote(self.motor_lag)}")
+            raise ModelError(where="Plant: motor_lag", expected="times >= 0 in seconds", got=quote(self.motor_lag))
         if self.saturation is not None:
             self._set("saturation", self._saturation())
         if self.current_limit is not None:
@@ -202,17 +202,19 @@ class Plant:
             self._check_currents()
         for name, kind in PARTS.items():
             if (part := getattr(self, name)) is not None and not isinstance(part, kind):
-                raise ModelError(f"Plant: {name}: expected {kind.__name__}(...), got {quote(part)}")
+                raise ModelError(where=f"Plant: {name}", expected=f"{kind.__name__}(...)", got=quote(part))
         if self.elasticity is not None:
             self._check_elasticity(self.elasticity)
         listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
         if not listed:
-            raise ModelError(f"Plant: changes: expected a list of PickUp(...) and Drop(...), got {quote(self.changes)}")
+            raise ModelError(
+                where="Plant: changes", expected="a list of PickUp(...) and Drop(...)", got=quote(self.changes)
+            )
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if self.wrench is not None and not callable(self.wrench):
             self._set("wrench", _shape(self.wrench, (6,), "wrench"))
         if self.base_motion is not None and not callable(self.base_motion):
-            raise ModelError(f"Plant: base_motion: expected a function of time, got {quote(self.base_motion)}")
+            raise ModelError(where="Plant: base_motion", expected="a function of time", got=quote(self.base_motion))
         for name in ("theta", "friction_data", "drive_data"):
             if getattr(self, name) is not None:
                 self._set(name, self._numbers(name))
@@ -234,7 +236,7 @@ class Plant:
     def _saturation(self) -> NDArray:
         if isinstance(self.saturation, str):
             if self.saturation != "limits":
-                raise ModelError(f"Plant: saturation: expected numbers or 'limits', got {self.saturation!r}")
+                raise ModelError(where="Plant: saturation", expected="numbers or 'limits'", got=f"{self.saturation!r}")
             return self.arm.effort_limits
         return self._positive(self.saturation, "saturation", "torques")
 
@@ -243,7 +245,7 @@ class Plant:
         if not (array > 0).all():
             still = ~(array > 0).reshape(-1, self.arm.n).all(0)
             names = ", ".join(np.array(self.arm.coordinate_names)[still])
-            raise ModelError(f"Plant: {name}: expected {what} > 0, else nothing moves joint {names}")
+            raise ModelError(where=f"Plant: {name}", expected=f"{what} > 0, else nothing moves joint {names}")
         return array
 
     @property
@@ -260,9 +262,9 @@ class Plant:
         if self.contact is not None:
             self.contact.links(self.arm)
         if not isinstance(self.stops, bool | EndStops):
-            raise ModelError(f"Plant: stops: expected True, False or EndStops(...), got {quote(self.stops)}")
+            raise ModelError(where="Plant: stops", expected="True, False or EndStops(...)", got=quote(self.stops))
         if self.stops and not np.isfinite(self.stop_rows[:, :2]).any():
-            raise ModelError(f"Plant: stops: arm '{self.arm.name}' has no position limits")
+            raise ModelError(f"arm '{self.arm.name}' has no position limits", where="Plant: stops")
 
     @property
     def stop_rows(self) -> NDArray:
@@ -271,18 +273,24 @@ class Plant:
 
     def _check_currents(self) -> None:
         if self.arm.coupling is not None:
-            raise ModelError(f"Plant: current_limit: arm '{self.arm.name}' has coupled drives; give saturation instead")
+            raise ModelError(
+                f"arm '{self.arm.name}' has coupled drives",
+                where="Plant: current_limit",
+                remedy="give saturation instead",
+            )
         limited = np.isfinite(np.asarray(self.current_limit)).reshape(-1, self.arm.n).any(0)
         for joint in np.array(self.arm.coordinate_joints, object)[limited]:
             if not joint.drive.torque_constant:
                 raise ModelError(
-                    f"Plant: current_limit: the drive of joint '{joint.name}' has no torque_constant [N m/A]"
+                    f"the drive of joint '{joint.name}' has no torque_constant [N m/A]",
+                    where="Plant: current_limit",
+                    names=(joint.name,),
                 )
 
     def _check_elasticity(self, elasticity: Elasticity) -> None:
         check_elastic(self.arm, elasticity)
         if not self.drive:
-            raise ModelError("Plant: elasticity: springs need the drives' rotors; leave drive=True")
+            raise ModelError("springs need the drives' rotors", where="Plant: elasticity", remedy="leave drive=True")
 
     def _numbers(self, name: str) -> NDArray:
         """Numbers given instead of the arm's, with leading axes of batches."""
@@ -291,21 +299,26 @@ class Plant:
 
     def _check_drive_data(self) -> None:
         if not self.drive or self.elasticity is not None or self.changes:
-            raise ModelError("Plant: drive_data goes with drive=True, and neither with elasticity nor with changes")
+            raise ModelError(
+                "drive_data goes with drive=True, and neither with elasticity nor with changes", where="Plant"
+            )
         if (np.asarray(self.drive_data)[..., :3] < 0).any():
-            raise ModelError("Plant: drive_data: expected inertia, damping and stiffness >= 0")
+            raise ModelError(where="Plant: drive_data", expected="inertia, damping and stiffness >= 0")
 
     def _check_servo(self, servo: PositionServo) -> None:
         servo.rows(self.arm.n)
         if self.elasticity is not None or np.any(self.motor_lag) or self.engine != ENGINES[0]:
-            raise ModelError("Plant: servo: position servos go with rigid joints, no motor_lag and armdyn's own engine")
+            raise ModelError(
+                "position servos go with rigid joints, no motor_lag and armdyn's own engine", where="Plant: servo"
+            )
 
     def _check_constraint(self, constraint: Constraint) -> None:
         constraint_jacobian(self.arm, np.zeros(self.arm.n), constraint)  # raises for frames that are not there
         if self.engine != ENGINES[0] or any(isinstance(x, PickUp) and x.at_rest for x in self.changes):
             raise ModelError(
-                "Plant: constraint goes with armdyn's own engine, and not with bodies at rest that are seized; leave "
-                "engine='armdyn' and give PickUp(at_rest=False)"
+                "constraint goes with armdyn's own engine, and not with bodies at rest that are seized",
+                where="Plant",
+                remedy="leave engine='armdyn' and give PickUp(at_rest=False)",
             )
 
     # -- what the loop asks -----------------------------------------------------------------------------
@@ -464,14 +477,14 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     try:
         array = np.array(value, dtype=float)
     except (TypeError, ValueError):
-        raise ModelError(f"Plant: {what}: expected a number per joint, got {quote(value)}") from None
+        raise ModelError(where=f"Plant: {what}", expected="a number per joint", got=quote(value)) from None
     if array.ndim and array.shape[-1] != n:
-        raise ModelError(f"Plant: {what}: expected one number or {n}, got shape {array.shape}")
+        raise ModelError(where=f"Plant: {what}", expected=f"one number or {n}", got=f"shape {array.shape}")
     return np.full(n, array) if array.ndim == 0 else array
 
 
 def _shape(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
     array = as_floats(value)
     if array.shape != shape or not np.isfinite(array).all():
-        raise ShapeError(f"Plant: {what}: expected finite numbers of shape {shape}, got {quote(value)}")
+        raise ShapeError(where=f"Plant: {what}", expected=f"finite numbers of shape {shape}", got=quote(value))
     return array

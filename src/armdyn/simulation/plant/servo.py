@@ -63,7 +63,7 @@ class PositionServo:
             array = as_floats(getattr(self, name))
             if not np.isfinite(array).all() or (array < 0).any():
                 raise ModelError(
-                    f"PositionServo: {name}: expected finite numbers >= 0, got {quote(getattr(self, name))}"
+                    where=f"PositionServo: {name}", expected="finite numbers >= 0", got=quote(getattr(self, name))
                 )
             array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -73,8 +73,10 @@ class PositionServo:
         arrays = [np.asarray(getattr(self, name)) for name in SERVO_NAMES]
         if any(x.ndim and x.shape[-1] != n for x in arrays):
             shapes = ", ".join(str(x.shape) for x in arrays)
-            raise ModelError(f"PositionServo: expected one number or {n}, one per joint, got shapes {shapes}")
+            raise ModelError(
+                where="PositionServo", expected=f"one number or {n}, one per joint", got=f"shapes {shapes}"
+            )
         try:
             return np.stack(np.broadcast_arrays(*arrays, np.empty(n))[:-1], axis=-2)
         except ValueError:
-            raise ModelError("PositionServo: the batches of its numbers do not broadcast") from None
+            raise ModelError("the batches of its numbers do not broadcast", where="PositionServo") from None

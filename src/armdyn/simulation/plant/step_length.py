@@ -71,9 +71,13 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
         name = plant.arm.coordinate_names[mode.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
         raise ModelError(
-            f"simulate: {what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of "
-            f"{1e3 * h:.3g} ms; make them shorter, {int(np.ceil(mode.rate * h))} times or more, with "
-            "substeps=, or leave it out to have them chosen"
+            f"{what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of {1e3 * h:.3g} ms",
+            where="simulate",
+            remedy=(
+                f"make them shorter, {int(np.ceil(mode.rate * h))} times or more, with substeps=, or leave it "
+                "out to have them chosen"
+            ),
+            names=(name,),
         )
 
 

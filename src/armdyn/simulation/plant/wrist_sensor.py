@@ -36,7 +36,7 @@ class WristSensor:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tool, Tool):
-            raise ModelError(f"WristSensor: tool: expected Tool(...), got {quote(self.tool)}")
+            raise ModelError(where="WristSensor: tool", expected="Tool(...)", got=quote(self.tool))
         object.__setattr__(self, "noise", row_of(self.noise, 6, "WristSensor: noise", ModelError, sign=">="))
 
     def errors(self, clock: Any) -> NDArray:

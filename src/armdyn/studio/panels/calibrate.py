@@ -58,7 +58,9 @@ class CalibratePanel:
         try:
             poses = read_poses(path, arm, angle=self.angle.value, length=self.length.value)
             if mistakes := check_poses(arm, poses).mistakes:
-                raise DataError(f"{path.name}: {'; '.join(m.text for m in mistakes)}; correct the file, or its units")
+                raise DataError(
+                    "; ".join(m.text for m in mistakes), where=path.name, remedy="correct the file, or its units"
+                )
         except ArmdynError as error:
             text = str(error).replace(str(path), path.name)
             self.about.content = note_html(f"{text}.")
@@ -69,7 +71,7 @@ class CalibratePanel:
 
     def _run(self, report: Callable[[float, str], None]) -> None:
         if self.poses is None:
-            raise ArmdynError("studio: load measured poses first")
+            raise ArmdynError("load measured poses first", where="studio")
         report(0.05, "Fitting ...")
         result = calibrate(self.page.state.now.described, self.poses)
         result.judge(lambda share: report(0.1 + 0.9 * share, "Measuring the error at poses that are left out ..."))

@@ -89,7 +89,7 @@ class ComparePanel:
         """Get one controller's run ready to play."""
         comparison = self.page.state.now.comparison
         if comparison is None:
-            raise ArmdynError("studio: run the comparison first")
+            raise ArmdynError("run the comparison first", where="studio")
         result = comparison.results[name]
         self.estimate = mass_estimate(comparison, name, self.payload.value)
         if self.estimate is not None:

@@ -50,7 +50,7 @@ class IdentifyPanel:
 
         state = self.page.state.now
         if state.log is None:
-            raise ArmdynError("studio: load a log first")
+            raise ArmdynError("load a log first", where="studio")
         with warnings.catch_warnings(record=True) as doubts:
             warnings.simplefilter("always", ArmdynWarning)
             fit = identify(state.described, state.log, progress=_in_sentences(report), force=self.force.value)

@@ -81,7 +81,7 @@ class LogPanel:
     def read_again(self) -> None:
         """Read the same file with other units or columns."""
         if self._path is None:
-            raise ArmdynError("studio: load a log first")
+            raise ArmdynError("load a log first", where="studio")
         self.open(self._path)
 
     def load(self, log: Log) -> None:

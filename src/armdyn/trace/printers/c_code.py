@@ -150,7 +150,7 @@ def c_code(
         shared = {"prefix": prefix, "dtype": dtype, "inputs": inputs, "search": bool(search)}
         return present(functions, "code", directory=arm if directory is None else directory, rate=rate, **shared)
     if directory is None:
-        raise ArmdynError("c_code: expected functions, an arm and a folder, or a law, a folder and its rate=")
+        raise ArmdynError(where="c_code", expected="functions, an arm and a folder, or a law, a folder and its rate=")
     chosen = _traced_functions(functions)
     prefix = _prefix(prefix, arm)
     symbols = {f"{prefix}_{identifier(traced.name)}": traced for traced in chosen}
@@ -172,7 +172,7 @@ def write_code(
 ) -> CCode:
     """Write functions by their names in C into files that begin with `stem`."""
     if dtype not in MIN_ALLOWED_ERROR:
-        raise ArmdynError(f"c_code: expected dtype 'double' or 'float', got {dtype!r}")
+        raise ArmdynError(where="c_code", expected="dtype 'double' or 'float'", got=f"{dtype!r}")
     _prefix(stem, arm)
     _reject_unknown(list(functions.values()), inputs, options)
     exported = [_export(traced, arm, symbol, dtype, inputs, options, search) for symbol, traced in functions.items()]
@@ -195,9 +195,14 @@ def _traced_functions(functions: Any) -> list[Traced]:
     chosen = [declaration(function, "c_code") for function in listed]
     names = [traced.name for traced in chosen]
     if not names:
-        raise ArmdynError("c_code: expected at least one traced function, got none")
+        raise ArmdynError(where="c_code", expected="at least one traced function", got="none")
     if doubles := sorted({name for name in names if names.count(name) > 1}):
-        raise ArmdynError(f"c_code: {', '.join(doubles)} is asked for more than once; export it in another file")
+        raise ArmdynError(
+            f"{', '.join(doubles)} is asked for more than once",
+            where="c_code",
+            remedy="export it in another file",
+            names=doubles,
+        )
     return chosen
 
 
@@ -206,8 +211,9 @@ def _prefix(prefix: str | None, subject: Subject) -> str:
         return identifier(str(getattr(subject, "name", "armdyn")))
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
         raise ArmdynError(
-            "c_code: expected a prefix of letters, digits and underscores that starts with a letter, "
-            f"got {prefix!r:.80}"
+            where="c_code",
+            expected="a prefix of letters, digits and underscores that starts with a letter",
+            got=f"{prefix!r:.80}",
         )
     return prefix
 
@@ -235,7 +241,9 @@ def _export(
     try:
         program = traced.chosen_program(subject, inputs, inputs, options)
     except KeyError as missing:
-        raise ArmdynError(f"c_code: {traced.name} is not a function of {subject!r}, which has no {missing}") from None
+        raise ArmdynError(
+            f"{traced.name} is not a function of {subject!r}, which has no {missing}", where="c_code", names=(subject,)
+        ) from None
     known = vectors(program, dtype)
     graph = _redescribed(traced, subject, inputs, options, known, search) or _check(program, known, search)
     least = MIN_ALLOWED_ERROR[dtype]
@@ -335,4 +343,4 @@ def _write(directory: Path, name: str, text: str) -> Path:
         directory.mkdir(parents=True, exist_ok=True)
         return write_whole(directory / name, text)
     except OSError as error:
-        raise ArmdynError(f"c_code: cannot write {directory / name} ({error.strerror or error})") from None
+        raise ArmdynError(f"cannot write {directory / name} ({error.strerror or error})", where="c_code") from None

@@ -60,8 +60,10 @@ def explicit(
         network, sums = _write_out(network_of(graph_of(program)))
     except _TooLargeError as error:
         raise ArmdynError(
-            f"{what}: {traced.name} of {subject!r} has more than {error} terms, too many to read; "
-            "take a smaller arm, or c_code for code"
+            f"{traced.name} of {subject!r} has more than {error} terms, too many to read",
+            where=what,
+            remedy="take a smaller arm, or c_code for code",
+            names=(subject,),
         ) from None
     columns = iter(sums)
     entries = [[next(columns) for _ in range(port.size)] for port in program.outputs]

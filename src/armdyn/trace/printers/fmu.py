@@ -70,7 +70,7 @@ def write_fmu(path: str | os.PathLike[str], slave: Slave, write_sources: Callabl
     """Write an FMU, whole or not at all; `write_sources` puts the generated C into a folder."""
     path = Path(path)
     if path.suffix.lower() != ".fmu":
-        raise ArmdynError(f"FMU: expected a file that ends in .fmu, got '{path}'")
+        raise ArmdynError(where="FMU", expected="a file that ends in .fmu", got=f"'{path}'")
     model = identifier(path.stem)
     token = f"{{{uuid.uuid5(uuid.NAMESPACE_OID, slave.identity + __version__)}}}"
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +154,7 @@ def _build(sources: Path, library: Path) -> None:
     command = [compiler, "-std=c99", "-O2", "-shared", "-fPIC", "-o", str(library), *files, "-lm"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise ArmdynError(f"FMU: {compiler} failed ({done.stderr.strip()[:200]})")
+        raise ArmdynError(f"{compiler} failed ({done.stderr.strip()[:200]})", where="FMU")
 
 
 def _pack(folder: Path, description: bytes) -> bytes:

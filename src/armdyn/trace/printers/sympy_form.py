@@ -85,5 +85,9 @@ class _Builder:
             return self.sympy.Piecewise((args[1], self.sympy.Ne(args[0], 0)), (0, True))
         function = getattr(self.sympy, FUNCTIONS.get(op, op), None)
         if function is None:
-            raise ArmdynError(f"sympy_expression: {self.formula.network.source.name} uses '{op}', which SymPy lacks")
+            raise ArmdynError(
+                f"{self.formula.network.source.name} uses '{op}', which SymPy lacks",
+                where="sympy_expression",
+                names=(op,),
+            )
         return function(*args)

@@ -28,18 +28,22 @@ def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
     try:
         pose = np.asarray(home, float).reshape(arm.n)
     except (TypeError, ValueError):
-        raise LimitError(f"home: expected {arm.n} joint positions, got {home!r:.80}") from None
+        raise LimitError(where="home", expected=f"{arm.n} joint positions", got=f"{home!r:.80}") from None
     lower, upper = arm.position_limits
     for i in np.flatnonzero(~((pose >= lower) & (pose <= upper))):
         raise LimitError(
-            f"home: joint {i + 1} '{arm.coordinate_names[i]}' at {pose[i]:.3g} is outside "
-            f"[{lower[i]:.3g}, {upper[i]:.3g}]; positions are in rad or m"
+            f"joint {i + 1} '{arm.coordinate_names[i]}' at {pose[i]:.3g} is outside [{lower[i]:.3g}, "
+            f"{upper[i]:.3g}]; positions are in rad or m",
+            where="home",
+            names=(arm.coordinate_names[i],),
         )
     slack, names = clearance.worst(pose[None])
     if slack < 0:
         numbers = ", ".join(f"{x:.3g}" for x in pose)
         raise LimitError(
-            f"home: the pose q = {numbers} misses the clearance between {names} by {-slack:.3g} m; give another one"
+            f"the pose q = {numbers} misses the clearance between {names} by {-slack:.3g} m",
+            where="home",
+            remedy="give another one",
         )
     return pose
 
@@ -75,8 +79,10 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
             if clearance.least(way, limits, GRID_RATE_HZ) > 0:
                 return way
     raise LimitError(
-        "home: no way from the home pose to the start of the motion was found that keeps links apart and off the floor "
-        f"and obstacles (straight, and over {VIA_POSES_TRIED} poses between); give another home pose"
+        "no way from the home pose to the start of the motion was found that keeps links apart and "
+        f"off the floor and obstacles (straight, and over {VIA_POSES_TRIED} poses between)",
+        where="home",
+        remedy="give another home pose",
     )
 
 

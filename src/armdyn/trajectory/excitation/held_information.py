@@ -40,17 +40,19 @@ def _is_motion(value: Any) -> bool:
 def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...]]:
     """Times (N,) and states (N, n), differentiated where they were not given."""
     if not _is_motion(motion):
-        raise ShapeError(f"{what}: expected a log with t and q, or a trajectory, got {type(motion).__name__}")
+        raise ShapeError(where=what, expected="a log with t and q, or a trajectory", got=type(motion).__name__)
     if isinstance(motion, Trajectory):
         t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * RATE_HZ)))
         states: tuple[NDArray, ...] = tuple(motion(t))
     else:
         t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)
         if t.ndim != 1 or q.ndim != 2 or len(t) != len(q) or len(t) < 50:
-            raise ShapeError(f"{what}: expected at least 50 times (N,) and positions (N, n), got {t.shape}, {q.shape}")
+            raise ShapeError(
+                where=what, expected="at least 50 times (N,) and positions (N, n)", got=f"{t.shape}, {q.shape}"
+            )
         t, states = _differentiate(t, q)
     if states[0].shape[1] != n:
-        raise ShapeError(f"{what}: expected {n} joints, got {states[0].shape[1]}")
+        raise ShapeError(where=what, expected=f"{n} joints", got=states[0].shape[1])
     return t, states
 
 

@@ -97,7 +97,7 @@ class TorqueLimits(Slacks):
         absent = np.flatnonzero(~(np.isfinite(limit) & (limit > 0)))
         if len(absent):
             names = ", ".join(f"joint {i + 1} '{arm.coordinate_names[i]}'" for i in absent)
-            raise LimitError(f"torque limits: none, or zero, for {names}; give max_torque as numbers > 0")
+            raise LimitError(f"torque limits: none, or zero, for {names}", remedy="give max_torque as numbers > 0")
         arm.trace_data("theta")  # says what is unknown
         return cls(arm, limit)
 
@@ -181,7 +181,9 @@ class TipBox(Slacks):
         try:
             lower, upper = corners
         except (TypeError, ValueError):
-            raise LimitError(f"tip box: expected a lower and an upper corner, got {corners!r:.60}") from None
+            raise LimitError(
+                f"tip box: expected a lower and an upper corner, got {corners!r:.60}", names=(corners,)
+            ) from None
         return cls(arm, lower, upper)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:

@@ -70,7 +70,9 @@ class Multistage:
         lacking = [name for name in self.columns if name not in known]
         if lacking or not self.columns:
             unknown = ", ".join(lacking) or "(none given)"
-            raise ArmdynError(f"Multistage: unknown parameters {unknown}; expected some of {', '.join(known)}")
+            raise ArmdynError(
+                f"unknown parameters {unknown}", where="Multistage", expected=f"some of {', '.join(known)}"
+            )
         check_positive("Multistage", step=self.step)
 
     @property
@@ -195,7 +197,9 @@ def improve_motion(
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
-        raise LimitError("improve_motion: the motion to start from breaks a limit; give smaller accelerations")
+        raise LimitError(
+            "the motion to start from breaks a limit", where="improve_motion", remedy="give smaller accelerations"
+        )
     costs, stopped = [problem.cost(motion)], "steps"
     for k, (power, barrier) in enumerate(STAGES):
         weights = Weights(power, problem.bryson(motion, weight, power), barrier * costs[-1])
@@ -291,6 +295,8 @@ def heuristic_start(
     inside = [motion for motion in motions if problem.within(motion)]
     if not inside or problem.cost(inside[0]) > 1 / sigma:
         raise LimitError(
-            f"heuristic_start: no motion within the limits reaches sigma = {sigma:g}; give less, or more time"
+            f"no motion within the limits reaches sigma = {sigma:g}",
+            where="heuristic_start",
+            remedy="give less, or more time",
         )
     return min(inside, key=lambda motion: abs(np.log(problem.cost(motion) * sigma))).qdd, limits.center

@@ -131,7 +131,7 @@ class ProtectionOptions(Frozen):
     def __post_init__(self) -> None:
         margin = self.margin
         if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
-            raise ArmdynError(f"excite: expected margin from 0 to below 1, got {margin!r}")
+            raise ArmdynError(where="excite", expected="margin from 0 to below 1", got=f"{margin!r}")
         self._set(obstacles=obstacles_of(self.obstacles))
 
     @classmethod
@@ -252,7 +252,7 @@ def require_positive(**settings: float | None) -> None:
         if value is not None:
             _require_number(name, value)
             if not (np.isfinite(value) and value > 0):
-                raise ArmdynError(f"excite: expected {name} > 0, got {value:g}")
+                raise ArmdynError(where="excite", expected=f"{name} > 0", got=f"{value:g}")
 
 
 def require_whole(least: int = 1, **settings: float | None) -> None:
@@ -261,11 +261,11 @@ def require_whole(least: int = 1, **settings: float | None) -> None:
         if value is not None:
             _require_number(name, value)
             if not (np.isfinite(value) and value >= least):
-                raise ArmdynError(f"excite: expected {name} {'>' if least else '>='} 0, got {value:g}")
+                raise ArmdynError(where="excite", expected=f"{name} {'>' if least else '>='} 0", got=f"{value:g}")
             if value != int(value):
-                raise ArmdynError(f"excite: expected {name} as a whole number, got {value:g}")
+                raise ArmdynError(where="excite", expected=f"{name} as a whole number", got=f"{value:g}")
 
 
 def _require_number(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise ArmdynError(f"excite: expected {name} as a number, got {value!r}")
+        raise ArmdynError(where="excite", expected=f"{name} as a number", got=f"{value!r}")

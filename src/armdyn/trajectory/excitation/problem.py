@@ -217,7 +217,8 @@ class ExcitationProblem(HintedAttributes):
         pose = ", ".join(f"{x:.3g}" for x in q[best])
         still = (q[best : best + 1], rest[:1], rest[:1])
         raise LimitError(
-            f"excite: none of {POSES_TRIED} poses within the position limits keeps all constraints; the best, "
-            f"q = {pose}, misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or switch the "
-            "check off"
+            f"none of {POSES_TRIED} poses within the position limits keeps all constraints; the best, q = "
+            f"{pose}, misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or "
+            "switch the check off",
+            where="excite",
         )

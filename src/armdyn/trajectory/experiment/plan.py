@@ -112,9 +112,11 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
 def require_settings(count: int, rehearsal: float, *, at_rest: bool) -> None:
     """Raise where no experiment can be planned, whatever the motion; see `plan_experiment`."""
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ArmdynError(f"repetitions: expected a whole number >= 1, got {count!r}")
+        raise ArmdynError(where="repetitions", expected="a whole number >= 1", got=f"{count!r}")
     if not SLOWEST_REHEARSAL <= rehearsal <= FASTEST_REHEARSAL:
         speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
-        raise ArmdynError(f"rehearsal: expected a speed {speeds} of the motion's, got {rehearsal!r}")
+        raise ArmdynError(where="rehearsal", expected=f"a speed {speeds} of the motion's", got=f"{rehearsal!r}")
     if not at_rest:
-        raise ArmdynError("home: a periodic motion does not start at rest: nothing can lead to it; design it at rest")
+        raise ArmdynError(
+            "a periodic motion does not start at rest: nothing can lead to it", where="home", remedy="design it at rest"
+        )

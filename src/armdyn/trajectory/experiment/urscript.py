@@ -30,7 +30,7 @@ def urscript(motion: Trajectory, home: NDArray) -> str:
 def require_six_joints(n: int) -> None:
     """Raise where UR's controllers have no such arm."""
     if n != 6:
-        raise ArmdynError(f"URScript: expected an arm of six joints, got {n}")
+        raise ArmdynError(where="URScript", expected="an arm of six joints", got=n)
 
 
 def _lines(motion: Trajectory, home: NDArray) -> Iterator[str]:

@@ -89,7 +89,11 @@ def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDA
     solution = inverse_kinematics(arm, pose, q0, task=task)
     if not solution.success:
         raise PathError(
-            f"joint_trajectory: the path's start cannot be reached: {solution.message}", 0.0, pose, str(solution.reason)
+            f"the path's start cannot be reached: {solution.message}",
+            0.0,
+            pose,
+            str(solution.reason),
+            where="joint_trajectory",
         )
     if q0 is not None:
         return solution.q[None]
@@ -110,8 +114,8 @@ def _follow(arm: Arm, motion: TipMotion, q: NDArray, task: str, tolerance: float
             return trajectory
         count = 2 * count
     raise PathError(
-        f"joint_trajectory: {count.sum() // 2} knots do not keep the tip within {tolerance:g} of the path; "
-        "expected a slower path or a larger tolerance", 0.0, motion(0.0).pose, "tolerance",
+        f"{count.sum() // 2} knots do not keep the tip within {tolerance:g} of the path", 0.0, motion(0.0).pose,
+        "tolerance", where="joint_trajectory", expected="a slower path or a larger tolerance",
     )  # fmt: skip
 
 
@@ -208,7 +212,9 @@ class Follower:
     def _error(self, what: str, t: float, reason: str) -> PathError:
         pose = self.path(t).pose
         place = ", ".join(f"{x:.4g}" for x in pose[:3, 3])
-        return PathError(f"joint_trajectory: the path {what} at t = {t:.4g} s, tip at ({place}) m", t, pose, reason)
+        return PathError(
+            f"the path {what} at t = {t:.4g} s, tip at ({place}) m", t, pose, reason, where="joint_trajectory"
+        )
 
 
 def _stack(motions: list[JointMotion]) -> JointMotion:

@@ -41,8 +41,9 @@ class TipMotion:
         # The last digits of a length may differ by the way it was computed.
         if not np.isclose(self.path.length, self.timing.length, rtol=1e-9):
             raise ShapeError(
-                f"TipMotion: the timing covers {self.timing.length:g}, the path is {self.path.length:g} long; "
-                "give the timing path.length"
+                f"the timing covers {self.timing.length:g}, the path is {self.path.length:g} long",
+                where="TipMotion",
+                remedy="give the timing path.length",
             )
 
     @property

@@ -54,7 +54,7 @@ class Line:
         axis, angle = to_axis_angle(self.end[:3, :3] @ self.start[:3, :3].T)
         object.__setattr__(self, "_turn", axis * angle)
         if not self.length > 0:
-            raise ShapeError("Line: start and end are the same pose; expected two different ones")
+            raise ShapeError("start and end are the same pose", where="Line", expected="two different ones")
 
     @property
     def length(self) -> float:
@@ -100,10 +100,12 @@ class Circle:
             object.__setattr__(self, name, _vector(getattr(self, name), f"Circle: {name}"))
         size = np.linalg.norm(self.axis)
         if not size > 0:
-            raise ShapeError("Circle: the axis has length zero; expected a direction")
+            raise ShapeError("the axis has length zero", where="Circle", expected="a direction")
         object.__setattr__(self, "axis", self.axis / size)
         if not (np.isfinite(self.angle) and self.angle != 0 and self.radius > 0):
-            raise ShapeError(f"Circle: expected an angle other than 0 and a start off the axis, got {self.angle!r} rad")
+            raise ShapeError(
+                where="Circle", expected="an angle other than 0 and a start off the axis", got=f"{self.angle!r} rad"
+            )
 
     @property
     def _spoke(self) -> NDArray:
@@ -152,5 +154,5 @@ def _poses(rotation: NDArray, position: NDArray) -> NDArray:
 def _vector(value: ArrayLike, what: str) -> NDArray:
     vector = as_floats(value)
     if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ShapeError(f"{what}: expected three finite numbers, got {value!r:.60}")
+        raise ShapeError(where=what, expected="three finite numbers", got=f"{value!r:.60}")
     return vector

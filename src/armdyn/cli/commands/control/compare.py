@@ -70,7 +70,9 @@ def compare(
     controller = [name for text in controller or () for name in text.split(",")] or None
     if scenario:
         if figure is not None or report is not None:
-            raise ArmdynError("compare: --figure and --report are for one comparison; leave --scenario out")
+            raise ArmdynError(
+                "--figure and --report are for one comparison", where="compare", remedy="leave --scenario out"
+            )
         _in_scenarios(subject, scenario, bandwidth, rate, duration, controller, json)
         return
     names: list[str] = []

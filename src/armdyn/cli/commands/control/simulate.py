@@ -222,7 +222,7 @@ def _reference(text: str, arm: Arm) -> Trajectory:
     if text != SWING:
         motion = read_trajectory(text)
         if (n := motion(0.0).q.shape[-1]) != arm.n:
-            raise ArmdynError(f"{text}: a motion of {n} joints, but arm '{arm.name}' has {arm.n}")
+            raise ArmdynError(f"a motion of {n} joints, but arm '{arm.name}' has {arm.n}", where=text)
         return motion
     lower, upper = arm.position_limits
     bounded = np.isfinite(lower) & np.isfinite(upper)

@@ -76,7 +76,7 @@ def calibrate(
         tell(0.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
         if mistakes := check_poses(described, measured).mistakes:
-            raise DataError(f"{poses.name}: {name_mistakes(mistakes)}")
+            raise DataError(name_mistakes(mistakes), where=poses.name)
         tell(0.1, "fitting")
         gravity: Any = False if no_gravity else "masses" if masses else True
         options: dict[str, Any] = {"gravity": gravity, "harmonics": harmonics, "approach": approach}
@@ -105,7 +105,7 @@ def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
     from armdyn.files import write_whole
 
     if path.suffix.lower() != ".csv" or path.exists():
-        raise ArmdynError(f"--design: expected POSES as a new file that ends in .csv, got '{path}'")
+        raise ArmdynError(where="--design", expected="POSES as a new file that ends in .csv", got=f"'{path}'")
     slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
     q = calibration_poses(arm, count)
     q = np.where(slides, q, np.degrees(q)) if degrees else q

@@ -118,7 +118,7 @@ def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray
 
     place = columns(PLACE)
     if place is None:
-        raise ReadError(f"{where}: expected columns x, y, z [m], got {', '.join(list(table)[:12])}")
+        raise ReadError(where=where, expected="columns x, y, z [m]", got=", ".join(list(table)[:12]))
     T = np.broadcast_to(np.eye(4), (len(place), 4, 4)).copy()
     T[:, :3, 3] = place
     turns, quaternions = columns(TURNS), columns(QUATERNION)
