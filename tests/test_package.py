@@ -88,6 +88,7 @@ def test_every_field_of_a_law_is_documented():
 def test_the_version_is_the_same_everywhere():
     assert re.search(rf"(?m)^## {re.escape(armdyn.__version__)}$", (ROOT / "CHANGELOG.md").read_text())
     assert f"\nversion: {armdyn.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"Version {armdyn.__version__}." in (ROOT / "docs/faq.md").read_text()
     assert 'dynamic = ["version"]' in (ROOT / "pyproject.toml").read_text()
 
 

@@ -9,7 +9,7 @@ that `import armdyn` stays fast.
 
 from armdyn.exports import export
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 export(
     __name__,

@@ -127,10 +127,16 @@ def function(name: str) -> Callable[..., Any]:
 
 
 def print_functions(json: bool) -> None:
-    """Print names of functions, and the first sentence of each one's documentation."""
-    lines = {name: str(value.__doc__).strip().split("\n")[0] for name, value in exportable().items()}
-    width = max(map(len, lines))
-    print_json(list(lines)) if json else print("\n".join(f"{name:{width}}  {line}" for name, line in lines.items()))
+    """Print names of functions and a line on each, by what they are for."""
+    import tomllib
+
+    groups = tomllib.loads(Path(__file__).parents[2].joinpath("functions.toml").read_text("utf-8"))
+    if json:
+        print_json([name for lines in groups.values() for name in lines])
+        return
+    width = max(len(name) for lines in groups.values() for name in lines)
+    blocks = ([f"{group}:", *(f"  {name:{width}}  {line}" for name, line in x.items())] for group, x in groups.items())
+    print("\n\n".join(map("\n".join, blocks)))
 
 
 def exportable() -> dict[str, Callable[..., Any]]:
@@ -139,4 +145,4 @@ def exportable() -> dict[str, Callable[..., Any]]:
     from armdyn.exports import Package, public_names
 
     public = {name: getattr(armdyn, name) for name in sorted(public_names(cast(Package, sys.modules["armdyn"])))}
-    return {name: value for name, value in public.items() if hasattr(value, "traced")}
+    return {name: value for name, value in public.items() if callable(value) and hasattr(value, "traced")}
