@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -178,8 +179,22 @@ def test_no_command_installs_the_package_by_its_name():
     assert not found
 
 
-def test_extras_are_installed_from_the_source():
+@pytest.mark.parametrize(
+    ("record", "command"),
+    [
+        ('{"url": "file://FOLDER", "dir_info": {}}', "pip install 'FOLDER[mujoco]'"),
+        ('{"url": "file://FOLDER/armdyn.whl"}', "pip install 'FOLDER/armdyn.whl[mujoco]'"),
+        ('{"url": "file://FOLDER/gone.whl"}', "pip install '.[mujoco]' inside the folder of armdyn's source"),
+        ('{"url": "https://example.org/armdyn.whl"}', "pip install '.[mujoco]' inside the folder of armdyn's source"),
+        (None, "pip install '.[mujoco]' inside the folder of armdyn's source"),
+    ],
+)
+def test_extras_are_installed_from_where_armdyn_came_from(record, command, tmp_path, monkeypatch):
+    """The folder or wheel stands in the command, so that it runs in any folder."""
+    for name in ("pyproject.toml", "armdyn.whl"):
+        (tmp_path / name).touch()
+    folder = tmp_path.as_posix()
+    texts = {"direct_url.json": record and record.replace("FOLDER", folder)}
+    monkeypatch.setattr("importlib.metadata.distribution", lambda name: SimpleNamespace(read_text=texts.get))
     error = MissingExtraError("MJCF needs MuJoCo", "mujoco")
-    assert (
-        str(error) == "MJCF needs MuJoCo; install it with pip install '.[mujoco]' inside the folder of armdyn's source"
-    )
+    assert str(error) == f"MJCF needs MuJoCo; install it with {command.replace('FOLDER', folder)}"

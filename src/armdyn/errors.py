@@ -11,7 +11,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -125,11 +128,32 @@ def reads_file(read: Callable[P, R]) -> Callable[P, R]:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that brings an optional dependency, and where to run it.
+    """Return the command that brings an optional dependency; it names the folder or wheel that armdyn came from.
 
     By name it would bring whatever somebody publishes under that name: armdyn is installed from its source.
     """
-    return f"pip install '.[{extra}]' inside the folder of armdyn's source"
+    source = _installation_source()
+    if source is None:
+        return f"pip install '.[{extra}]' inside the folder of armdyn's source"
+    return f"pip install '{source}[{extra}]'"
+
+
+def _installation_source() -> Path | None:
+    """Return the folder or wheel that armdyn was installed from, as pip records it (PEP 610), if it is still there."""
+    import json
+    from importlib.metadata import PackageNotFoundError, distribution
+    from pathlib import Path
+    from urllib.parse import urlsplit
+    from urllib.request import url2pathname
+
+    try:
+        record = json.loads(distribution("armdyn").read_text("direct_url.json") or "{}")
+    except PackageNotFoundError:
+        return None
+    url = urlsplit(record.get("url", ""))
+    source = Path(url2pathname(url.path))
+    installable = source.is_file() or (source / "pyproject.toml").is_file()
+    return source if url.scheme == "file" and installable else None
 
 
 class MissingExtraError(ArmdynError, ImportError):

@@ -87,3 +87,22 @@ def test_the_list_has_a_line_for_each_function_and_fits_a_terminal() -> None:
 def test_every_listed_function_can_be_exported(tmp_path: Path) -> None:
     names = json.loads(run("planar2", "list", "--json"))
     assert json.loads(run("planar2", *names, "--out", str(tmp_path), "--json"))["operations"].keys() == set(names)
+    assert "load" not in names
+
+
+def test_unknown_function() -> None:
+    with pytest.raises(ArmdynError, match="no function 'inverse_dynamic' to export; did you mean inverse_dynamics"):
+        run("planar2", "inverse_dynamic")
+
+
+def test_every_public_formula_can_be_exported() -> None:
+    """Also those that the list leaves out."""
+    names = exportable()
+    assert {"inverse_dynamics", "inverse_dynamics_base", "tip_mobility", "regressor16", "lugre_torque"} <= names.keys()
+    assert len(names) >= 60
+
+
+def test_a_ros2_package(tmp_path: Path) -> None:
+    text = run("planar2", "--ros2", str(tmp_path / "package"), "--law", "pd + gravity", "--rate", "500")
+    assert "colcon build --packages-select planar2_dynamics" in text
+    assert "GravityPD in Guarded of planar2 at 500 Hz" in (tmp_path / "package" / "controller_plugin.xml").read_text()
