@@ -10,7 +10,7 @@ def number(value: float, digits: int = 4) -> str:
     """A number as short as `digits` significant ones allow; a dash where there is none."""
     if not math.isfinite(value):
         return "-"
-    return f"{value:.{digits}g}"
+    return f"{value + 0.0:.{digits}g}"  # minus zero is zero
 
 
 def pluralize(count: int, noun: str) -> str:

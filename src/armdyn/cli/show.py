@@ -19,6 +19,7 @@ __all__ = ["attributes", "held_warnings", "number", "print_json", "print_line", 
 
 
 MAX_NAME = 32  # characters of a name that is never broken into lines
+MAX_WIDTH = 1000  # characters of a line where no terminal limits it
 
 
 @contextmanager
@@ -34,24 +35,38 @@ def held_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a titled table; columns whose heading ends in a space are aligned right."""
+    """Print a titled table; columns whose heading ends in a space are aligned right.
+
+    Rows are never broken where no terminal limits their width, as in pipes.
+    """
+    rows, console = [tuple(row) for row in rows], _console()
+    table = _table(columns, rows)
+    width = console.measure(table, options=console.options.update(width=MAX_WIDTH)).maximum
+    if not console.is_terminal:
+        console.width = max(console.width, width)
+    elif width > console.width:
+        table = _table(columns, rows, foldable=True)
+    _print_titled(title, table, console)
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], foldable: bool = False) -> Table:
+    """Lay out a table; tight ones, whose headings are broken by hand, are not broken further unless they must be."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
-    rows = [tuple(row) for row in rows]
-    # Headings that are broken by hand are of tables that just fit.
     tight = any("\n" in column for column in columns)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0) if tight else (0, 1))
     for k, column in enumerate(columns):
         side: Literal["left", "right"] = "right" if column.endswith(" ") else "left"
         # Names are not broken, but headings of numbers are.
         names = side == "left" and all(" " not in row[k] and len(row[k]) <= MAX_NAME for row in rows)
-        whole = names or tight
-        table.add_column(escape(column.strip()), justify=side, overflow="fold", no_wrap=whole)
+        table.add_column(
+            escape(column.strip()), justify=side, overflow="fold", no_wrap=names or (tight and not foldable)
+        )
     for row in rows:
         table.add_row(*map(escape, row))
-    _print_titled(title, table)
+    return table
 
 
 def print_list(title: str, lines: Sequence[str]) -> None:
@@ -64,12 +79,12 @@ def print_list(title: str, lines: Sequence[str]) -> None:
     grid = Table.grid(padding=(0, 1))
     for line in lines:
         grid.add_row("-", escape(line))
-    _print_titled(title, grid)
+    _print_titled(title, grid, _console())
 
 
-def _print_titled(title: str, table: Table) -> None:
+def _print_titled(title: str, table: Table, console: Console) -> None:
     print_line(title, "bold")
-    _console().print(table)
+    console.print(table)
     print_line()
 
 

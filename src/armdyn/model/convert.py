@@ -30,10 +30,13 @@ def not_held(arm: Arm, suffix: str) -> list[str]:
     if suffix not in HELD_FIELDS:
         return []
     lines, where = [], " (kept in <armdyn>, which only armdyn reads)" if suffix == ".urdf" else ""
+    joints: dict[str, list[str]] = {}  # what is lost -> names
     for joint in arm.joints:
-        lost = lost_fields(joint, suffix)
+        joints.setdefault(", ".join(lost_fields(joint, suffix)), []).append(f"'{joint.name}'")
+    for lost, names in joints.items():
         if lost:
-            lines.append(f"joint '{joint.name}': {', '.join(lost)}{where}")
+            subject = f"joint {names[0]}" if len(names) == 1 else f"joints {', '.join(names)}"
+            lines.append(f"{'all joints' if 1 < len(names) == arm.n else subject}: {lost}{where}")
     if arm.preprocessing.changes:
         lines.append(f"treatment of logs: {arm.preprocessing}{where}")
     return [*lines, *_poses_beside_table(arm)] if suffix == ".csv" else lines

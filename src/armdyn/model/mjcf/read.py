@@ -354,9 +354,6 @@ def _notes(bodies: MjcfBodies, chain: Chain, ties: Ties) -> list[str]:
     for step in chain.joints:
         if step.child in bodies.names and m.body_gravcomp[bodies.names.index(step.child)]:
             notes.append(f"body '{step.child}': MuJoCo's gravity compensation is left out")
-    for j, name in enumerate(bodies.joint_names):
-        for kp, kv in _servos(m, j) if name in moving else ():
-            notes.append(f"joint '{name}' has a position servo: stiffness {kp:g}, damping {kv:g}")
     return notes
 
 

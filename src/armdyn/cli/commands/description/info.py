@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
 
     from armdyn.model.arm import Arm, Link
     from armdyn.model.joint import Joint
+
+
+ANGLE_DECIMALS = 6  # of degrees; the rest is round-off
 
 
 def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
@@ -59,7 +61,7 @@ def show(arm: Arm) -> None:
     _show_frames(arm)
     print_table(
         "Bodies",
-        ("link", "mass [kg] ", "centre of mass [m] ", "moments about it [kg m²] "),
+        ("link", "mass\n[kg] ", "centre of mass\n[m] ", "moments about it\n[kg m²] "),
         [(link.name, *body(link)) for link in arm.links],
     )
     if any(joint.friction != type(joint.friction)() or joint.drive != type(joint.drive)() for joint in arm.joints):
@@ -68,6 +70,12 @@ def show(arm: Arm) -> None:
             ("joint", "viscous ", "Coulomb + / - ", "gear ratio ", "reflected inertia "),
             [(joint.name, *_transmission(joint)) for joint in arm.joints],
         )
+    servos = [joint for joint in arm.joints if joint.drive.servo_stiffness]
+    if servos:
+        rows = [
+            (joint.name, number(joint.drive.servo_stiffness), number(joint.drive.servo_damping)) for joint in servos
+        ]
+        print_table("Position servos, at the joint in SI units", ("joint", "stiffness ", "damping "), rows)
     findings = diagnose(arm)
     gaps = [finding for finding in findings if finding.topic in ("missing", "limits")]
     print_list("Missing", [str(finding) for finding in gaps])
@@ -82,7 +90,8 @@ def _show_frames(arm: Arm) -> None:
 
     links = zip(arm.joints, arm.links, arm.parents, strict=True)
     rows = [(link.name, _name(arm, parent), vector(joint.axis), *_pose(_frame(joint))) for joint, link, parent in links]
-    frames = [Frame(arm.tip_name, _name(arm, arm.tip_index), arm.tool_pose), *arm.frames]
+    tool = "tool" if arm.tip_name in arm.link_names else arm.tip_name
+    frames = [Frame(tool, _name(arm, arm.tip_index), arm.tool_pose), *arm.frames]
     rows += [(frame.name, frame.link, "", *_pose(frame.pose)) for frame in frames]
     columns = ("link", "on", "joint axis ", "position [m] ", "roll pitch yaw [deg] ")
     if arm.is_chain:
@@ -109,9 +118,12 @@ def _frame(joint: Joint) -> NDArray:
 
 
 def _pose(T: NDArray) -> tuple[str, str]:
+    import numpy as np
+
     from armdyn.spatial.rotation import to_rpy
 
-    return vector(T[:3, 3]), vector(math.degrees(angle) for angle in to_rpy(T[:3, :3]))
+    angles = np.degrees(to_rpy(T[:3, :3]))
+    return vector(T[:3, 3]), vector(np.round(angles, ANGLE_DECIMALS))
 
 
 def _transmission(joint: Joint) -> tuple[str, str, str, str]:
