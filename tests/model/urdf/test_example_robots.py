@@ -36,6 +36,9 @@ TREES = {
 }
 
 
+FINGER = (0.05, (0.01, 0.0, 0.02), 1e-4 * np.eye(3))  # mass, centre, tensor
+
+
 @pytest.fixture(scope="module")
 def robots() -> Path:
     """The folder of the robots."""
@@ -70,8 +73,14 @@ class Oracle:
     """Pinocchio's numbers of the coordinates of a tree."""
 
     def __init__(self, path: Path, arm: armdyn.Arm) -> None:
-        self.arm, self.model = arm, pin.buildModelFromUrdf(str(path))
-        self.data = self.model.createData()
+        self.model = pin.buildModelFromUrdf(str(path))
+        for joint, link in zip(arm.joints, arm.links, strict=True):
+            if link.mass == 0:  # Romeo's fingers, which no torque could accelerate
+                arm = arm.with_payload(*FINGER, frame=link.name)
+                self.model.inertias[self.model.getJointId(joint.name)] += pin.Inertia(
+                    FINGER[0], np.array(FINGER[1]), FINGER[2]
+                )
+        self.arm, self.data = arm, self.model.createData()
         self.G = np.eye(arm.n) if arm.G is None else arm.G
         self.b = np.zeros(arm.n) if arm.b is None else arm.b
         joints = [self.model.joints[self.model.getJointId(name)] for name in arm.joint_names]
@@ -120,8 +129,8 @@ def tree(request: pytest.FixtureRequest, robots: Path) -> tuple[armdyn.Arm, Orac
     path = robots / TREES[request.param]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        arm = armdyn.load(path, branches="keep")
-    return arm, Oracle(path, arm)
+        oracle = Oracle(path, armdyn.load(path, branches="keep"))
+    return oracle.arm, oracle
 
 
 def close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-12) -> None:
