@@ -9,9 +9,11 @@ import pytest
 
 import armdyn
 from armdyn import Arm, Drive, Friction, Joint, Link, Spring
-from armdyn.errors import ArmdynWarning
+from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.fit.passive import passive_torque
+from armdyn.identification.logs.corrections import LogCorrection, of_joints
 from armdyn.identification.motion.differentiate import SmoothedMotion
+from armdyn.report.options import correction_words
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import transform
 
@@ -178,6 +180,63 @@ def test_logs_name_coordinates(tmp_path):
     np.savetxt(path, np.column_stack(columns), delimiter=",", header=",".join(names), comments="")
     read = armdyn.read_log(path, arm)
     np.testing.assert_allclose(read.q, log.q, atol=1e-12)
+
+
+def test_logs_name_motors(tmp_path):
+    """Columns of motors are those of the drives' shafts; those of joints are preferred to them."""
+    arm = armdyn.arms.planar2().with_coupling("1+2")
+    rng = np.random.default_rng(0)
+    t, q, tau = np.arange(100) * 0.01, rng.normal(size=(100, 2)), rng.normal(size=(100, 2))
+    shafts, torques = q @ arm.coupling.T, tau @ np.linalg.inv(arm.coupling)
+    names = ["t", "motor1_position", "motor2_position", "motor_torque[0]", "motor_torque[1]"]
+    path = tmp_path / "log.csv"
+    np.savetxt(path, np.column_stack([t, shafts, torques]), delimiter=",", header=",".join(names), comments="")
+    read = armdyn.read_log(path, arm)
+    np.testing.assert_allclose(read.q, q, atol=1e-12)
+    np.testing.assert_allclose(read.tau, tau, atol=1e-12)
+    assert any("named after motors" in note for note in read.notes)
+    names += ["q1", "q2"]
+    np.savetxt(path, np.column_stack([t, shafts, torques, q]), delimiter=",", header=",".join(names), comments="")
+    read = armdyn.read_log(path, arm)
+    np.testing.assert_allclose(read.q, q, atol=1e-12)
+    np.testing.assert_allclose(read.tau, tau, atol=1e-12)
+
+
+@pytest.mark.parametrize("torques", [False, True])
+def test_positions_of_joints_in_the_place_of_motors_are_named(torques):
+    """The elbow's encoder instead of the crank's motor, with torques of the motors or as if at the elbow."""
+    arm = palletizer()
+    log, _ = log_of(arm, 0)
+    R = arm.G[[0, 1, 3]]  # waist, shoulder, elbow
+    mixed = armdyn.Log(log.t, log.q @ R.T, log.tau @ np.linalg.inv(R) if torques else log.tau)
+    check = armdyn.check_log(unknown(arm), mixed)
+    finding = next(f for f in check.findings if f.kind == "mechanism")
+    assert (finding.level, finding.joints, bool(finding.correction.maps.torques)) == ("reject", (2,), torques)
+    corrected = mixed.corrected(finding.correction)
+    np.testing.assert_allclose(corrected.q, log.q, atol=1e-12)
+    np.testing.assert_allclose(corrected.tau, log.tau, atol=1e-9)
+    joints = "waist,shoulder,elbow"
+    words = ["--positions-of", joints, *(["--torques-of", joints] if torques else [])]
+    assert correction_words(arm, finding.correction) == words
+    assert armdyn.check_log(unknown(arm), log).ok
+
+
+def test_zeros_and_offsets_of_following_joints_are_kept_apart():
+    """A follower's offset belongs to the mechanism; the option of a zero says what is left."""
+    offset = dataclasses.replace(palletizer().joints[3], offset=0.2)
+    arm = dataclasses.replace(palletizer(), joints=(*palletizer().joints[:3], offset, palletizer().joints[4]))
+    joints = ("waist", "shoulder", "elbow")
+    correction = of_joints(arm, joints).then(LogCorrection(zero=(0.0, 0.1, 0.0)))
+    words = correction_words(arm, correction)
+    assert words == ["--positions-of", ",".join(joints), "--zero", "shoulder=0.1"]
+    q = np.random.default_rng(0).normal(size=(100, 3))
+    measured = (q + np.array([0.0, 0.1, 0.0])) @ arm.G[[0, 1, 3]].T + arm.b[[0, 1, 3]]
+    log = armdyn.Log(np.arange(100) * 0.01, measured, q)
+    np.testing.assert_allclose(log.corrected(correction).q, q, atol=1e-12)
+    with pytest.raises(ArmdynError, match="has no joint 'knee'"):
+        of_joints(arm, ("waist", "shoulder", "knee"))
+    with pytest.raises(ArmdynError, match="do not determine the coordinates"):
+        of_joints(arm, ("waist", "waist", "elbow"))
 
 
 def test_the_report_of_a_mechanism_is_written(tmp_path):

@@ -63,6 +63,13 @@ class LogOptions:
         list[str] | None,
         typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
     ] = None
+    positions_of: Annotated[
+        str | None,
+        typer.Option(metavar="JOINT,..", help="Joints whose positions the columns hold, if not those of motors."),
+    ] = None
+    torques_of: Annotated[
+        str | None, typer.Option(metavar="JOINT,..", help="Joints at which the logged torques act, if not at motors.")
+    ] = None
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -78,6 +85,7 @@ class LogOptions:
 
         from armdyn.cli.states import in_radians
         from armdyn.identification.logs.corrections import (
+            of_joints,
             with_time_scale,
             with_zeros,
             without_delay,
@@ -110,6 +118,9 @@ class LogOptions:
         ]
         for log in [] if currents else logs:
             require_torques(log)
+        if self.positions_of or self.torques_of:
+            names = [tuple(some.split(",")) if some else () for some in (self.positions_of, self.torques_of)]
+            logs = [log.corrected(of_joints(arm, *names)) for log in logs]
         logs = without_torques(
             arm, with_zeros(arm, with_time_scale(logs, self.time_scale), zeros), self.without_torque or ()
         )

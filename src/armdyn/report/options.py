@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from armdyn.identification.hypotheses.finding import Finding, with_remedy
-from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.corrections import LogCorrection, joints_of
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.model.arm import Arm
 
@@ -51,6 +51,9 @@ def _format_words(arm: Arm, how: LogFormat, correction: LogCorrection) -> list[s
 def correction_words(arm: Arm, correction: LogCorrection, log: Log | None = None, digits: int = 3) -> list[str]:
     """Options that apply a correction; gear ratios and gains are those that the log was read with, corrected."""
     words = ["--degrees"] if correction.degrees else []
+    positions, torques, correction = joints_of(arm, correction)
+    for option, names in (("--positions-of", positions), ("--torques-of", torques)):
+        words += [option, ",".join(names)] if names else []
     how = LogFormat() if log is None else log.format
     for option, factors, read in (
         ("--gear-ratio", correction.gear_ratio, how.gear_ratio),

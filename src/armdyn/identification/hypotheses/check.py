@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError
-from armdyn.identification.hypotheses.columns import DriveGain, Exchange, Sign, TorqueUnit, UnlikeGains
+from armdyn.identification.hypotheses.columns import DriveGain, Exchange, OtherJoints, Sign, TorqueUnit, UnlikeGains
 from armdyn.identification.hypotheses.description import description_findings, description_tests
 from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEncoder, OffsetStep, SharedDrive
 from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
@@ -190,6 +190,7 @@ class PreparedLogs:
         """Everything that may be wrong, or what matters to gravity alone; velocities that agree rule out a clock."""
         several: list[Hypothesis] = [Sign(), Exchange(), TorqueUnit(), Zero(), Gravity()]
         several += [OffsetStep(), FrozenEncoder(self.logs)]
+        several += [] if self.arm.G is None else [OtherJoints()]
         if of_motion:  # gravity does not load every joint: a torque without it is not dead
             several += [DeadTorque(), DriveGain(), UnlikeGains(), SharedDrive(), Delay(), LedByHand()]
             several += [] if any(map(velocities_agree, self.logs)) else [TimeScale()]

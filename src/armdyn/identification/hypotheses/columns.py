@@ -8,11 +8,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.errors import ArmdynError
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
 from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant, ValueRange
-from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.corrections import LogCorrection, of_joints
+from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
@@ -150,6 +152,56 @@ def likely_order(regression: ScreeningRegression) -> tuple[int, ...]:
         left = tau - A @ np.linalg.lstsq(A, tau, rcond=1e-3)[0]
         cost[j] = np.log(np.maximum(np.mean(left**2, axis=0), 1e-4))
     return tuple(int(k) for k in linear_sum_assignment(cost)[1])
+
+
+class OtherJoints(Hypothesis):
+    """Positions of joints that follow others in the place of coordinates: of an elbow instead of its motor."""
+
+    kind, name = FindingKind.MECHANISM, "positions of following joints"
+
+    def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
+        """Each joint that follows several others, in the place of each of these."""
+        names = regression.arm.coordinate_names
+        for k, name in self.pairs(regression.arm):
+            yield from self.measured(regression, (*names[:k], name, *names[k + 1 :]))
+
+    def pairs(self, arm: Arm) -> list[tuple[int, str]]:
+        """Coordinates, and joints that follow them and others."""
+        rows = [] if arm.G is None else list(zip(arm.joint_names, np.asarray(arm.G), strict=True))
+        return [(int(k), name) for name, row in rows if np.count_nonzero(row) > 1 for k in np.flatnonzero(row)]
+
+    def measured(self, regression: ScreeningRegression, names: tuple[str, ...]) -> Iterator[LogVariant]:
+        """Positions, or positions and torques, of joints by name."""
+        arm, everyone = regression.arm, np.arange(regression.n)
+        places = tuple(k for k in everyone.tolist() if names[k] != arm.coordinate_names[k])
+        try:
+            corrections = [of_joints(arm, names, torques) for torques in ((), names)]
+        except ArmdynError:  # these joints do not determine the coordinates
+            return
+
+        def neighbours() -> Iterator[LogVariant]:
+            for k, name in self.pairs(arm):
+                if name not in names:
+                    yield from self.measured(regression, (*names[:k], name, *names[k + 1 :]))
+
+        for correction in corrections:
+            yield LogVariant(_mapped(regression, correction), correction, places, level="reject", neighbours=neighbours)
+
+
+def _mapped(regression: ScreeningRegression, correction: LogCorrection) -> ModelDesign:
+    """The log whose positions, and torques, are mapped to those of the coordinates."""
+    A, zero = np.array(correction.maps.positions), np.array(correction.zero or np.zeros(regression.n))
+
+    def turned(motion: RowMotion | Track) -> dict[str, NDArray]:
+        return {"q": (motion.q - zero) @ A.T, "qd": motion.qd @ A.T, "qdd": motion.qdd @ A.T}
+
+    terms = [regression.terms_along(turned, j) * regression.measured[j] for j in range(regression.n)]
+    design = regression.moved(RowMotion(**turned(regression.motion)))._replace(terms=np.stack(terms, axis=1))
+    if not correction.maps.torques:
+        return design
+    back = np.transpose(correction.maps.torques)
+    torques = regression.with_torques(regression.tau @ back, np.linalg.inv(back))
+    return design._replace(tau=torques.tau, mix=torques.mix)
 
 
 class DriveGain(Hypothesis):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind
-from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression, screened_columns
+from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, MIN_REDUCTION, Hypothesis, LogVariant
 from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, runs
 from armdyn.identification.logs.corrections import LogCorrection
@@ -131,14 +131,9 @@ class SharedDrive(Hypothesis):
 
 def shaft_terms(regression: ScreeningRegression, j: int, side: float) -> NDArray:
     """Low-passed joint terms (N, k) of a drive that turns with joint j and, by `side`, with the one before."""
-    parts = []
-    for track in regression.tracks:
-        q, qd, qdd = (x.copy() for x in (track.q, track.qd, track.qdd))
-        for x in (q, qd, qdd):
-            x[:, j] += side * x[:, j - 1]
-        columns = screened_columns(regression.arm, track._replace(q=q, qd=qd, qdd=qdd), regression.reach)
-        parts.append(regression.low(track) @ columns[:, j])
-    return np.concatenate(parts)
+    C = np.eye(regression.n)
+    C[j, j - 1] = side
+    return regression.terms_along(lambda track: {name: getattr(track, name) @ C.T for name in ("q", "qd", "qdd")}, j)
 
 
 def _rubs(j: int, model: Model) -> bool:

@@ -34,6 +34,7 @@ class FindingKind(StrEnum):
     COMPUTED = "computed"
     OTHER_ARM = "other_arm"
     COUPLING = "coupling"
+    MECHANISM = "mechanism"  # positions of other joints than the coordinates
     FRICTION = "friction"
 
 

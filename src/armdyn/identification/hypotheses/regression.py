@@ -21,7 +21,7 @@ S_j is at least the square of `MODEL_ERROR` of the torque.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -136,6 +136,15 @@ class ScreeningRegression:
     def low(self, track: Track) -> Decimator:
         """The low-pass of a track."""
         return decimator(*grid(track, BAND_HZ, self.thin))
+
+    def terms_along(self, motion: Callable[[Track], Mapping[str, NDArray]], joint: int) -> NDArray:
+        """Low-passed terms (N, k) of a joint along tracks with another motion."""
+        parts = []
+        for track in self.tracks:
+            turned = track._replace(**motion(track))  # type: ignore[arg-type]
+            columns = screened_columns(self.arm, turned, self.reach)
+            parts.append(self.low(track) @ columns[:, joint])
+        return np.concatenate(parts)
 
     # -- designs ---------------------------------------------------------------------------------------
 

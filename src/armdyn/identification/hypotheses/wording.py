@@ -60,6 +60,9 @@ def _cause(arm: Arm, finding: Finding) -> str:
             return _sign(who, correction)
         case FindingKind.EXCHANGE:
             return _exchange(who, joints, correction)
+        case FindingKind.MECHANISM:
+            what = "positions and torques" if correction.maps.torques else "positions"
+            return f"{what} in the columns of {who} are those of joints that follow others: were joints measured?"
         case FindingKind.GAIN:
             return _gain(arm, who, joints, value, correction)
         case FindingKind.DELAY:

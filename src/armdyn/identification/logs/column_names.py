@@ -40,7 +40,12 @@ COMMANDED_WORDS = (
     "goal",
     "ff",
 )
-UNSAID_RANK, COMMANDED_RANK = 50, 200  # of names that do not say it, and from which on values are those asked for
+MOTORS = ("motors", "motor", "actuators", "actuator")
+UNSAID_RANK, MOTOR_RANK, COMMANDED_RANK = (
+    50,
+    20,
+    200,
+)  # of names that do not say it, added for motors, from which on values were asked for
 
 DEGREE, TURN = np.pi / 180, 2 * np.pi
 UNITS = {
@@ -64,6 +69,7 @@ class Column(NamedTuple):
     joint: str  # number or name of the joint, "" for time and for matrices
     unit: str  # one of UNITS, an unknown one, or "" where the name carries none
     rank: int  # lower is the better of several names for one role
+    motor: bool = False  # whether the name is a motor's, not a joint's
 
     @property
     def commanded(self) -> bool:
@@ -133,13 +139,16 @@ def _role(words: list[str], joint: str, unit: str) -> Column | None:
                 return None
             number = str(int(match.group(2)))
     plain, rank = _without_origin(letters)
+    motor = plain not in ROLE_OF and any(word in plain for word in MOTORS)
+    if motor:
+        plain, rank = _without_origin(re.sub("|".join(MOTORS), "", letters, count=1))
     role = ROLE_OF.get(plain)
     if role is None or (
         rank >= COMMANDED_RANK and role != "tau"
     ):  # positions that were asked for are not those reached
         return None
     rank += 100 * (rank == UNSAID_RANK and "feedback" in words)
-    return Column(role, number, unit, rank + RANK[plain])
+    return Column(role, number, unit, rank + RANK[plain] + MOTOR_RANK * motor, motor)
 
 
 def _without_origin(letters: str) -> tuple[str, int]:

@@ -44,6 +44,7 @@ class RoleColumns(NamedTuple):
     named: bool  # whether the names of positions carry a unit
     still: bool  # whether rows are poses held still, not samples of a motion
     currents: tuple[str, ...]  # columns in the place of torques whose names say that they are currents
+    motors: frozenset[str]  # roles whose columns are named after motors
 
 
 def assign(
@@ -103,7 +104,8 @@ def assign(
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
     q, qd, tau, warm = (roles.get(role) for role in ("q", "qd", "tau", "temperature"))
-    return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven)  # type: ignore[arg-type]
+    motors = {r for r, some in columns.items() if some and any(n and known[n] and known[n].motor for n in some)}  # type: ignore[union-attr]
+    return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven, frozenset(motors))  # type: ignore[arg-type]
 
 
 def _steps(q: NDArray) -> NDArray:

@@ -6,8 +6,9 @@ A correction is data: a finding carries one, `Log.corrected` applies it, and wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,19 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import Log, interpolate
 from armdyn.model.arm import Arm
 
+PER_JOINT = ("position_order", "torque_order", "gear_ratio", "drive_gain", "zero")  # fields with a number per joint
+ROUND_OFF = 1e-12  # of zeros that are taken apart again
 LATEST_SECONDS = 1.0  # by which torques may be late
+
+
+class JointMaps(NamedTuple):
+    """Rows of matrices (n, n) by which positions, less zeros, and torques are multiplied; empty: left as they are."""
+
+    positions: tuple[tuple[float, ...], ...] = ()
+    torques: tuple[tuple[float, ...], ...] = ()
+
+
+NO_MAPS = JointMaps()
 
 
 @dataclass(frozen=True)
@@ -35,12 +48,14 @@ class LogCorrection:
     gravity: tuple[float, float, float] | None = None  # of the arm, in base axes [m/s²]
     coupling: tuple[str, ...] = ()  # drives of the arm that move several joints, as `Arm.with_coupling` takes them
     without_torque: tuple[int, ...] = ()  # joints, from 0, whose torques are not to be used
+    maps: JointMaps = NO_MAPS  # of columns that are those of other joints than the coordinates
 
     def __post_init__(self) -> None:
         for name in ("position_order", "torque_order", "without_torque"):
             object.__setattr__(self, name, tuple(int(k) for k in getattr(self, name)))
         for name in ("gear_ratio", "drive_gain", "zero"):
             object.__setattr__(self, name, tuple(float(x) for x in getattr(self, name)))
+        object.__setattr__(self, "maps", JointMaps(*(tuple(map(tuple, rows)) for rows in self.maps)))
 
     @property
     def changes(self) -> dict[str, object]:
@@ -63,8 +78,7 @@ class LogCorrection:
             _composed(self.torque_order, other.torque_order),
             _multiplied(self.gear_ratio, other.gear_ratio),
             _multiplied(self.drive_gain, other.drive_gain),
-            tuple(map(sum, zip(self.zero, other.zero, strict=True))) if self.zero and other.zero
-            else self.zero or other.zero,
+            self._zeros_before(other.zero),
             self.time_scale * other.time_scale,
             self.delay + other.delay,
             min(self.until, other.until),
@@ -72,7 +86,14 @@ class LogCorrection:
             other.gravity or self.gravity,
             other.coupling or self.coupling,
             tuple(sorted({*self.without_torque, *other.without_torque})),
+            JointMaps(*map(_mapped, self.maps, other.maps)),
         )  # fmt: skip
+
+    def _zeros_before(self, further: tuple[float, ...]) -> tuple[float, ...]:
+        """Zeros of the columns as they were read, where further ones are subtracted behind the map of positions."""
+        if self.maps.positions and further:
+            further = tuple(np.linalg.solve(np.array(self.maps.positions), further).tolist())
+        return tuple(map(sum, zip(self.zero, further, strict=True))) if self.zero and further else self.zero or further
 
 
 _DEFAULTS = {field.name: field.default for field in fields(LogCorrection)}
@@ -92,11 +113,59 @@ def _multiplied(first: tuple[float, ...], second: tuple[float, ...]) -> tuple[fl
     return tuple(a * b for a, b in zip(first, second, strict=True)) if first and second else first or second
 
 
+def _mapped(first: tuple[tuple[float, ...], ...], second: tuple[tuple[float, ...], ...]) -> tuple[Any, ...]:
+    return tuple((np.array(second) @ np.array(first)).tolist()) if first and second else first or second
+
+
+def of_joints(arm: Arm, positions: Sequence[str] = (), torques: Sequence[str] = ()) -> LogCorrection:
+    """Return the correction of a log whose columns are those of other joints, by name, than the coordinates.
+
+    Torques are then those that would act at these joints: both have the same power.
+    """
+    R, zero = _rows_of(arm, positions) if positions else (None, np.zeros(arm.n))
+    maps = JointMaps(
+        () if R is None else np.linalg.inv(R).tolist(), _rows_of(arm, torques)[0].T.tolist() if torques else ()
+    )
+    return LogCorrection(zero=tuple(zero) if zero.any() else (), maps=maps)
+
+
+def _rows_of(arm: Arm, names: Sequence[str]) -> tuple[NDArray, NDArray]:
+    """Positions of joints per coordinate (n, n), and where the coordinates are zero (n,)."""
+    if len(names) != arm.n:
+        raise ArmdynError(expected=f"{arm.n} joints, one per column of the log", got=", ".join(names))
+    for name in names:
+        if name not in arm.joint_names:
+            raise ArmdynError(f"arm '{arm.name}' has no joint {name!r}", remedy=f"it has {', '.join(arm.joint_names)}")
+    rows = [arm.joint_names.index(name) for name in names]
+    R = (np.eye(arm.n_joints) if arm.G is None else np.asarray(arm.G))[rows]
+    if np.linalg.matrix_rank(R) < arm.n:
+        raise ArmdynError(f"positions of {', '.join(names)} do not determine the coordinates of arm '{arm.name}'")
+    return R, np.zeros(arm.n) if arm.b is None else np.asarray(arm.b)[rows]
+
+
+def joints_of(arm: Arm, correction: LogCorrection) -> tuple[tuple[str, ...], tuple[str, ...], LogCorrection]:
+    """Return the joints whose positions and torques the columns are, as `of_joints` takes them, and what remains."""
+    turns, torques = correction.maps
+    positions = _names_of(arm, np.linalg.inv(turns)) if turns else ()
+    if not positions:
+        return (), _names_of(arm, np.transpose(torques)), replace(correction, maps=NO_MAPS)
+    offset = np.array(of_joints(arm, positions).zero or np.zeros(arm.n))
+    zero = np.array(turns) @ (np.array(correction.zero or offset) - offset)
+    rest = replace(correction, maps=NO_MAPS, zero=tuple(zero) if np.abs(zero).max() > ROUND_OFF else ())
+    return positions, _names_of(arm, np.transpose(torques)), rest
+
+
+def _names_of(arm: Arm, matrix: NDArray) -> tuple[str, ...]:
+    """Names of the joints whose positions per coordinate are the rows of a matrix."""
+    G = np.eye(arm.n) if arm.G is None else arm.G
+    return tuple(arm.joint_names[int(np.argmin(np.abs(G - row).max(axis=1)))] for row in matrix)
+
+
 def correct(log: Log, correction: LogCorrection) -> Log:
     """The log with a correction applied to it."""
-    for name, value in correction.changes.items():
-        if isinstance(value, tuple) and name not in ("gravity", "coupling", "without_torque") and len(value) != log.n:
-            raise ArmdynError(where="corrected", expected=f"{name} of {log.n} joints", got=len(value))
+    for name in PER_JOINT:
+        if (numbers := getattr(correction, name)) and len(numbers) != log.n:
+            raise ArmdynError(where="corrected", expected=f"{name} of {log.n} joints", got=len(numbers))
     q, qd, tau = log.q, log.qd, log.tau
     if correction.degrees:
         q, qd = np.radians(q), None if qd is None else np.radians(qd)
@@ -112,6 +181,10 @@ def correct(log: Log, correction: LogCorrection) -> Log:
     if correction.without_torque:
         tau = np.where(np.isin(np.arange(log.n), correction.without_torque), np.nan, tau)
     q = q - np.array(correction.zero) if correction.zero else q
+    turns, torques = correction.maps
+    if turns:
+        q, qd = q @ np.transpose(turns), None if qd is None else qd @ np.transpose(turns)
+    tau = tau @ np.transpose(torques) if torques else tau
     corrected = replace(log, q=q, qd=qd, tau=tau, corrections=(*log.corrections, correction))
     if correction.time_scale != 1:
         corrected = _rescaled(corrected, correction.time_scale)

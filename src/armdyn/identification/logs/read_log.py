@@ -45,6 +45,8 @@ def read_log(
 
     Columns are found by their names: `t, q1 .. qn, qd1 .., tau1 ..`, `position_1`, `effort[0]`, or with the
     arm's joint names; a unit may follow, as in `q1_deg`. Joints are put into the arm's order by name.
+    Columns named after motors (`motor1_position`, `motor_torque[0]`) are of the drives' shafts: where drives are
+    coupled, they are turned into those of the joints.
     Stamps that jitter, repeat, run backward or have gaps, and rows with missing values, are repaired and
     reported in `log.notes`, or rejected. Joints may have no torques: their columns are missing or hold no number, and
     those of `log.tau` are NaN. A table without times whose rows are poses far apart, or with times half a second apart
@@ -121,6 +123,12 @@ def read_log(
     if qd is not None and (why := _unusable(qd)):
         qd = None
         assigned.notes.append(f"velocities are {why}: not used")
+    if assigned.motors and gear_ratio is None and coupling is None and arm.coupling is not None:
+        joints = _joint_side(arm, q, qd, tau, None, None, arm.coupling)
+        q = joints[0] if "q" in assigned.motors else q
+        tau = joints[2] if "tau" in assigned.motors else tau
+        qd = joints[1] if "qd" in assigned.motors else qd
+        assigned.notes.append("columns named after motors are turned into those of joints by the arm's coupling")
     q, qd, tau = _joint_side(arm, q, qd, tau, gear_ratio, drive_gain, coupling)
     if angle is None and not assigned.named:
         _require_radians(arm, q, where)
