@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.calibration.conftest import Truth, make_truth, measure, random_positions
+from tests.raising import raises
 
 import armdyn
 from armdyn.calibration.kinematics import calibrated_kinematics
@@ -116,7 +117,7 @@ def test_commands_reach_targets(calibration: armdyn.Calibration) -> None:
     np.testing.assert_allclose(calibration.points(calibration.command(place, q[0]))[0], place, atol=1e-8)
     with pytest.raises(ArmdynError, match="target 1 of 1 is out of reach; move it"):
         calibration.command(np.array([9.0, 9.0, 9.0]))
-    with pytest.raises(ShapeError, match="expected poses"):
+    with raises(ShapeError, expected="poses (..., 4, 4) or positions (..., 3)", got="shape (5,)"):
         calibration.command(np.zeros(5))
 
 

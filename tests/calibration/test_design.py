@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from tests.calibration.conftest import Truth, make_truth, measure
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -65,7 +66,7 @@ def test_candidates_are_taken_as_they_are(arm: Arm) -> None:
 
 
 def test_bad_input_is_named(arm: Arm) -> None:
-    with pytest.raises(ArmdynError, match="expected at least 4 poses, got 2"):
+    with raises(ArmdynError, expected="at least 4 poses", got="2"):
         armdyn.calibration_poses(arm, 2)
     with pytest.raises(ArmdynError, match="expected at least 10 candidates, got 5"):
         armdyn.calibration_poses(arm, 10, candidates=np.zeros((5, 6)))

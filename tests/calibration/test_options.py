@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from tests.calibration.conftest import Truth, make_truth, random_positions
+from tests.raising import raises
 
 import armdyn
 from armdyn.calibration.poses import Poses
@@ -79,7 +80,7 @@ def test_known_masses_leave_a_compliance_a_joint() -> None:
     np.testing.assert_allclose(found.deflection[1], rows[1], rtol=0.3, atol=1e-5)
     with pytest.raises(MissingInertiaError):
         armdyn.calibrate(arm.with_theta(np.full(60, np.nan)), poses, gravity="masses")
-    with pytest.raises(ArmdynError, match="expected gravity True, False or 'masses', got 'weights'"):
+    with raises(ArmdynError, expected="gravity True, False or 'masses'", got="'weights'"):
         armdyn.calibrate(arm, poses, gravity="weights")  # type: ignore[arg-type]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.calibration.conftest import make_truth, measure, random_positions
+from tests.raising import raises
 
 import armdyn
 from armdyn.calibration.poses import Poses
@@ -136,9 +137,9 @@ def test_bad_files_of_other_kinds(tmp_path: Path) -> None:
     for name, message in (("p.json", "expected arrays"), ("p.mat", "expected measured poses as .csv")):
         with pytest.raises(ReadError, match=message):
             armdyn.read_poses(tmp_path / name)
-    with pytest.raises(ArmdynError, match="expected the path of a file, got None"):
+    with raises(ArmdynError, expected="the path of a file", got="None"):
         armdyn.read_poses(None)
-    with pytest.raises(ShapeError, match="expected points or poses, got none"):
+    with raises(ShapeError, expected="points or poses", got="none"):
         Poses(np.zeros((3, 6)))
-    with pytest.raises(ShapeError, match="not orthogonal"):
+    with raises(ShapeError, got="matrices that are not orthogonal with determinant 1"):
         Poses(np.zeros((1, 6)), poses=2 * np.eye(4)[None])
