@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 import armdyn
@@ -186,7 +187,7 @@ def test_json_stays_json_when_a_file_is_written_too(states, tmp_path, command):
 
 def test_a_hole_in_a_file_of_states_is_named(tmp_path):
     (tmp_path / "hole.csv").write_text("q1,q2\n0.1,0.2\n0.3,\n")
-    with pytest.raises(ReadError, match="no number in column 'q2' of row 2"):
+    with raises(ReadError, names=("q2",)):
         run("fk", "planar2", "--states", str(tmp_path / "hole.csv"))
 
 

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 from armdyn.cli.app import app
@@ -50,7 +51,7 @@ def test_a_study_from_file_to_report(file, tmp_path):
     assert "tiny: 40 runs of 0.2 s at 200 Hz" in done.stdout
     names = {path.name for path in (tmp_path / "tiny").iterdir()}
     assert names >= {"manifest.jsonl", "parts", "report.html", "success.png", "distributions.png"}
-    with pytest.raises(ArmdynError, match="continue with resume=True"):
+    with raises(ArmdynError, remedy="continue with resume=True, or choose another folder"):
         run(file)
     again = json.loads(run(file, "--resume", "--json").stdout)
     assert again["cases"] == 40
@@ -77,7 +78,7 @@ def test_results_elsewhere(file, tmp_path):
 def test_wrong_use(file):
     with pytest.raises(ArmdynError, match="study 'tiny': there is no case 40"):
         run(file, "--case", "40")
-    with pytest.raises(ArmdynError, match="workers >= 0"):
+    with raises(ArmdynError, expected="workers >= 0", got="-1"):
         run(file, "--workers", "-1")
     with pytest.raises(ArmdynError, match="cannot be read"):
         run("absent.toml")
