@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
@@ -113,7 +114,7 @@ def test_c_code_takes_a_law_with_its_rate(tmp_path):
     text = code.update.header.read_text()
     assert "void pd_update(" in text
     assert "update_update" not in text
-    with pytest.raises(ArmdynError, match="or a law, a folder and its rate="):
+    with raises(ArmdynError, expected="functions, an arm and a folder, or a law, a folder and its rate="):
         armdyn.c_code(law, tmp_path)
 
 

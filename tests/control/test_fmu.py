@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.fmu import law_fmu
@@ -90,5 +91,5 @@ def test_steps_that_are_no_whole_periods_are_rejected(file, tmp_path):
 
 
 def test_other_endings_are_rejected(law, tmp_path):
-    with pytest.raises(ArmdynError, match=r"expected a file that ends in \.fmu"):
+    with raises(ArmdynError, expected="a file that ends in .fmu"):
         law_fmu(law, tmp_path / "law.zip", RATE)

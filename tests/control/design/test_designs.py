@@ -1,7 +1,7 @@
 """Designs of every law: sensible on arms whose poses and wrists are not."""
 
 import numpy as np
-import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.design.designs import designs, mean_inertia, named_design, plain_name
@@ -58,5 +58,5 @@ def test_names_in_any_spelling(planar):
     laws, _ = designed(planar)
     assert named_design(laws, "lqr-t") == "LQR(t)"
     assert plain_name("PD + gravity") == "pd-gravity"
-    with pytest.raises(ArmdynError, match="unknown controller 'LQG'"):
+    with raises(ArmdynError, names=("LQG",)):
         named_design(laws, "LQG")

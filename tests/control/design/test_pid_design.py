@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.design.pid_design import _augment, _Cost, optimal_pid
@@ -74,7 +75,7 @@ def test_it_pays_in_a_run(planar, design, swing):
 
 
 def test_nonsense_is_rejected(planar, poses):
-    with pytest.raises(ShapeError, match="a time > 0"):
+    with raises(ShapeError, expected="a time > 0 in seconds", got="0.0"):
         optimal_pid(planar, poses, ERROR, TORQUE, time=0.0)
-    with pytest.raises(ArmdynError, match="largest_error: expected errors > 0"):
+    with raises(ArmdynError, where="optimal_pid: largest_error", expected="errors > 0, one number or 2", got="0.0"):
         optimal_pid(planar, poses, 0.0, TORQUE)

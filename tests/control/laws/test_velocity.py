@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import ComputedTorque, Guarded, Reference, Sensors, law_code, simulate
@@ -103,7 +104,7 @@ def test_they_export_behind_a_guard(inner, tmp_path):
 
 
 def test_bad_settings(inner):
-    with pytest.raises(ShapeError, match="cutoff: expected frequencies > 0"):
+    with raises(ShapeError, expected="frequencies > 0, one number or 2", got="-1.0"):
         FilteredDerivative(inner, -1.0)
-    with pytest.raises(ShapeError, match="noise: expected a number > 0"):
+    with raises(ShapeError, where="KalmanVelocity: noise", expected="a number > 0", got="0.0"):
         KalmanVelocity(inner, 1000.0, noise=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control import VelocityPID, pid
@@ -37,5 +37,5 @@ def test_limits_wind_nothing_up():
 
 
 def test_gains_are_checked():
-    with pytest.raises(ShapeError, match=r"VelocityPID: kp: expected gains >= 0"):
+    with raises(ShapeError, where="VelocityPID: kp", expected="gains >= 0", got="-1 for joint 'joint1'"):
         VelocityPID(armdyn.arms.planar2(), -1.0, 0.0, 0.0)

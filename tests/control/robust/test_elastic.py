@@ -8,6 +8,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from tests.raising import raises
 
 import armdyn
 from armdyn import ComputedTorque, Drive, Plant, Reference, law_code, simulate
@@ -119,9 +120,9 @@ def test_damping_saves_a_law_that_springs_would_shake(geared):
 
 
 def test_bad_input(planar):
-    with pytest.raises(ShapeError, match="ElasticPD: spring: expected numbers > 0"):
+    with raises(ShapeError, where="ElasticPD: spring", expected="numbers > 0", got="[0. 0.]"):
         ElasticPD(planar, 0.0, 1.0, 1.0)
-    with pytest.raises(ShapeError, match="a rotor of its own behind every joint"):
+    with raises(ShapeError, expected="an arm with a rotor of its own behind every joint"):
         ElasticLinearisation.from_bandwidth(planar, 100.0, 1.0)
 
 

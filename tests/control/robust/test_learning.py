@@ -5,6 +5,7 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import ComputedTorque, FeedforwardPD, Friction, law_code
@@ -84,14 +85,14 @@ def test_errors_halve_per_trial_under_a_wrong_load_and_friction(planar, move):
 
 
 def test_bad_input(planar, move):
-    with pytest.raises(ShapeError, match="expected a control law without state"):
+    with raises(ShapeError, expected="a control law without state"):
         IterativeLearning(armdyn.pid(planar, 10.0, 1.0, 1.0), move)
-    with pytest.raises(ArmdynError, match="trials: expected an integer > 0"):
+    with raises(ArmdynError, where="learn: trials", expected="an integer > 0", got="0"):
         learn(planar, ComputedTorque.from_bandwidth(planar, 3.0), move, trials=0)
 
 
 def test_wrong_records_are_rejected(method):
-    with pytest.raises(ShapeError, match="expected torques and finite errors"):
+    with raises(ShapeError, expected="torques and finite errors of shape (101, 2)", got="(3, 2)"):
         method.improved(np.zeros((3, 2)), np.zeros((3, 2)))
 
 

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Plant, Reference, law_code, simulate
@@ -117,9 +118,9 @@ def test_enough_torque_changes_nothing(planar, move):
 
 
 def test_bad_input(planar, move):
-    with pytest.raises(ShapeError, match="expected a trajectory of 2 joints"):
+    with raises(ShapeError, expected="a trajectory of 2 joints", got="[1.0, 2.0]"):
         PathScaling(planar, [1.0, 2.0], 10.0, 1.0, [1.0, 1.0])
-    with pytest.raises(ShapeError, match="limit: expected finite torques > 0"):
+    with raises(ShapeError, expected="finite torques > 0, one number or 2", got="[inf, 1.0]"):
         PathScaling(planar, move, 10.0, 1.0, [np.inf, 1.0])
 
 

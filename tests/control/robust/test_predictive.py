@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
+from tests.raising import raises
 
 import armdyn
 from armdyn import Plant, simulate
@@ -99,7 +100,7 @@ def test_rotors_count(size, horizon, effort):
 
 
 def test_bad_input(planar, move):
-    with pytest.raises(ShapeError, match="horizon: expected an integer > 0"):
+    with raises(ShapeError, where="PredictiveControl: horizon", expected="an integer > 0", got="0"):
         PredictiveControl(planar, move, RATE, ERROR, TORQUE, 0)
-    with pytest.raises(ShapeError, match="torque: expected torques > 0"):
+    with raises(ShapeError, expected="torques > 0, one number or 2", got="[1.0, -1.0]"):
         PredictiveControl(planar, move, RATE, ERROR, [1.0, -1.0], effort=[1.0, 1.0])
