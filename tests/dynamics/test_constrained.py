@@ -7,6 +7,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Constraint, Inertia, Joint, Link, PointAtDistance, PointOnPlane
@@ -147,11 +148,11 @@ def test_constraints_that_cannot_be_kept_are_one_sentence():
     with pytest.raises(ConstraintError, match="cannot move its frame against condition 1") as caught:
         armdyn.constrained_dynamics(planar, [0.1, 0.2], [0, 0], [0, 0], armdyn.on_plane([0, 0, 0], [0, 0, 1]))
     assert caught.value.reason == "singular"
-    with pytest.raises(ModelError, match="has no frame 'hand'"):
+    with raises(ModelError, names=("hand",)):
         armdyn.constraint_residual(arm, q, Constraint((PointOnPlane((0, 0, 1), frame="hand"),)))
-    with pytest.raises(ModelError, match="expected a constraint such as on_plane"):
+    with raises(ModelError, expected="a constraint such as on_plane(point, normal)", got="(0, 0, 1)"):
         armdyn.constrained_dynamics(arm, q, 0 * q, 0 * q, (0, 0, 1))
-    with pytest.raises(ModelError, match="direction, got a vector of length zero"):
+    with raises(ModelError, expected="a direction", got="a vector of length zero"):
         armdyn.on_plane(p, [0, 0, 0])
 
 

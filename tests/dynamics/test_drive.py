@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Drive, Friction
@@ -149,7 +150,7 @@ def test_bad_couplings_are_rejected():
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(1.0, 2.0))),), (link,))
     with pytest.raises(ModelError, match="coupling matrix of the drives is singular"):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(0.0,))),), (link,))
-    with pytest.raises(ModelError, match="coupling as a row"):
+    with raises(ModelError, expected="coupling as a row of numbers", got="1.0"):
         Drive(coupling=1.0)
 
 
@@ -157,5 +158,5 @@ def test_nothing_to_move_is_named_unless_a_rotor_turns(dressed):
     arm = dressed("RR", seed=9).with_theta(np.zeros(20))
     assert np.isfinite(armdyn.joint_acceleration(arm, [0, 0], [0, 0], [1, 1])).all()
     bare = arm.with_joints(dataclasses.replace(j, drive=Drive()) for j in arm.joints)
-    with pytest.raises(ModelError, match="give them mass or a rotor"):
+    with raises(ModelError, names=("joint1", "joint2")):
         armdyn.joint_acceleration(bare, [0, 0], [0, 0], [1, 1])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.raising import raises
 
 import armdyn
 from armdyn import Friction
@@ -110,11 +111,11 @@ def test_breakaway_bounds_the_sticking_joint():
 
 
 def test_impossible_numbers_are_rejected():
-    with pytest.raises(ModelError, match="Stribeck velocity > 0"):
+    with raises(ModelError, expected="a Stribeck velocity > 0", got="0"):
         Friction(stribeck=0)
-    with pytest.raises(ModelError, match="load between -1 and 1"):
+    with raises(ModelError, expected="load between -1 and 1 (beyond, it locks)", got="1"):
         Friction(load=1.0)
-    with pytest.raises(ModelError, match="harmonics as rows"):
+    with raises(ModelError, expected="harmonics as rows (order, cosine, sine)", got="((1, 2),)"):
         Friction(harmonics=((1, 2),))
 
 

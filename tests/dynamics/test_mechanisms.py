@@ -11,6 +11,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Friction, Joint, Link
@@ -346,7 +347,7 @@ def test_inverse_kinematics_of_frames():
         np.testing.assert_allclose(armdyn.forward_kinematics(arm, both.q, frame=name), pose, atol=1e-8)
     many = {name: np.stack([pose, pose]) for name, pose in wanted.items()}
     assert armdyn.inverse_kinematics(arm, many, start).q.shape == (2, arm.n)
-    with pytest.raises(ModelError, match="has no frame 'hand'"):
+    with raises(ModelError, names=("hand",)):
         armdyn.inverse_kinematics(arm, wanted[first], frame="hand")
     with pytest.raises(ShapeError, match="frame is for one frame"):
         armdyn.inverse_kinematics(arm, wanted, frame=first)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import MissingInertiaError, ShapeError
@@ -142,13 +143,13 @@ def test_a_turning_base_is_a_joint_before_the_first(random_arm):
 
 def test_missing_inertia_is_named():
     arm = armdyn.Arm((armdyn.Joint("a"), armdyn.Joint("b")), (armdyn.Link("upper"), armdyn.Link("lower")))
-    with pytest.raises(MissingInertiaError, match="link 'upper' lacks all ten"):
+    with raises(MissingInertiaError, names=("link 'upper' lacks all ten", "link 'lower' lacks all ten")):
         armdyn.inverse_dynamics(arm, [0, 0], [0, 0], [0, 0])
 
 
 def test_wrong_shapes_are_rejected():
     arm = armdyn.arms.planar2()
-    with pytest.raises(ShapeError, match=r"inverse_dynamics: expected qd of shape \(\.\.\., 2\).*got \(3,\)"):
+    with raises(ShapeError, where="inverse_dynamics", expected="qd of shape (..., 2) for arm 'planar2'", got="(3,)"):
         armdyn.inverse_dynamics(arm, [0, 0], [0, 0, 0], [0, 0])
 
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Drive, Friction
@@ -96,7 +97,7 @@ def test_symbols_pass_through_a_step(random_arm):
 
 
 def test_mistakes_are_named(random_arm):
-    with pytest.raises(ArmdynError, match="expected bandwidth as a finite number > 0, got -1"):
+    with raises(ArmdynError, expected="bandwidth as a finite number > 0", got="-1"):
         FilteredRegressor(random_arm("R", seed=0), -1, DT)
-    with pytest.raises(ArmdynError, match="samples along the first axis"):
+    with raises(ArmdynError, expected="samples along the first axis", got="shape ()"):
         LowPass(1.0, DT).batch(3.0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.dynamics.base.normal_equations import SAMPLES_PER_BLOCK, normal_equations
@@ -48,7 +49,7 @@ def test_base_parameters_are_found_from_them(log):
 
 def test_mistakes_are_named(log):
     arm, (q, qd, qdd, tau) = log
-    with pytest.raises(ShapeError, match=r"expected q, qd, qdd, tau of one shape \(N, 3\)"):
+    with raises(ShapeError, expected="q, qd, qdd, tau of one shape (N, 3)"):
         normal_equations(arm, (q, qd, qdd, tau[:5]))
-    with pytest.raises(ShapeError, match="expected 3 weights >= 0"):
+    with raises(ShapeError, expected="3 weights >= 0", got="[1, -1, 1]"):
         normal_equations(arm, (q, qd, qdd, tau), weights=[1, -1, 1])

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Joint, Link
@@ -205,7 +206,7 @@ def test_unknown_inertia_is_no_obstacle():
     arm = Arm([Joint("a"), Joint("b")], [Link("one"), Link("two")])
     base = armdyn.base_parameters(arm)
     assert base.count == 2  # both joints turn about the same line, along gravity: two rates of turning
-    with pytest.raises(ArmdynError, match="link 'one' lacks all ten"):
+    with raises(ArmdynError, names=("link 'one' lacks all ten", "link 'two' lacks all ten")):
         base.theta
 
 
@@ -221,13 +222,13 @@ def test_symbols_work(random_arm):
 
 def test_mistakes_are_named(random_arm):
     arm = random_arm("RR", seed=0)
-    with pytest.raises(ArmdynError, match="unknown terms 'all'; expected one of full, gravity"):
+    with raises(ArmdynError, names=("all",), expected="one of full, gravity"):
         armdyn.base_parameters(arm, terms="all")
-    with pytest.raises(ArmdynError, match="unknown method 'svd'; expected one of numeric, rules, theorems"):
+    with raises(ArmdynError, names=("svd",), expected="one of numeric, rules, theorems"):
         armdyn.base_parameters(arm, method="svd")
     with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor, damping"):
         armdyn.base_parameters(arm, joint_terms=("stiction",))
-    with pytest.raises(ArmdynError, match="expected 0 < tolerance < 1, got -1"):
+    with raises(ArmdynError, expected="0 < tolerance < 1", got="-1"):
         armdyn.base_parameters(arm, tolerance=-1)
     base = armdyn.base_parameters(arm, method="rules")
     with pytest.raises(ShapeError, match=r"project: expected theta of shape \(\.\.\., 20\), got \(19,\)"):

@@ -7,6 +7,7 @@ import dataclasses
 import casadi as ca
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ModelError, ShapeError
@@ -58,7 +59,7 @@ def test_batches_and_preallocated_results(random_arm):
 
 def test_wrong_shape_is_named(random_arm):
     arm = random_arm("RR", seed=0)
-    with pytest.raises(ShapeError, match=r"linearize: expected qd of shape \(\.\.\., 2\)"):
+    with raises(ShapeError, where="linearize", expected="qd of shape (..., 2) for arm 'RR'", got="(3,)"):
         armdyn.linearize(arm, [0, 0], [0, 0, 0], [0, 0])
 
 
@@ -107,7 +108,7 @@ def test_full_model_linearises_joint_acceleration(whole_arm):
 
 
 def test_unknown_model_is_rejected(random_arm):
-    with pytest.raises(ArmdynError, match="linearize: unknown model 'flexible'; expected one of rigid, full"):
+    with raises(ArmdynError, where="linearize", names=("flexible",), expected="one of rigid, full"):
         armdyn.linearize(random_arm("R"), [0], [0], [0], model="flexible")
 
 
@@ -133,9 +134,9 @@ def test_equals_pinocchio(random_arm, kinds):
 def test_an_arm_that_nothing_resists_is_named(random_arm):
     arm = random_arm("RR", seed=0)
     light = arm.with_theta(np.concatenate([arm.theta[:10], np.zeros(10)]))
-    with pytest.raises(ModelError, match="the mass matrix is singular, no inertia resists joint joint2"):
+    with raises(ModelError, names=("joint2",)):
         armdyn.linearize(light, [0, 0], [0, 0], [0, 0])
-    with pytest.raises(ModelError, match="no inertia resists joint joint2"):
+    with raises(ModelError, names=("joint2",)):
         armdyn.acceleration_derivatives(light, [0, 0], [0, 0], [0, 0])
     # The torques themselves are well defined.
     assert np.isfinite(armdyn.torque_derivatives(light, [0, 0], [0, 0], [0, 0]).K).all()

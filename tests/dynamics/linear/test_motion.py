@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ShapeError
@@ -66,13 +67,13 @@ def test_bad_motions_name_the_first_bad_sample(random_arm):
     t, q, qd, qdd = swing(2, N=10)
     broken = qd.copy()
     broken[7, 1] = np.nan
-    with pytest.raises(ShapeError, match="expected finite numbers for qd, but sample 7 is NaN or infinite"):
+    with raises(ShapeError, expected="finite numbers for qd, but sample 7 is NaN or infinite"):
         armdyn.linearize_motion(arm, t, q, broken, qdd)
-    with pytest.raises(ShapeError, match=r"expected increasing times, but t\[4\] = 0.006 after t\[3\] = 0.006"):
+    with raises(ShapeError, expected="increasing times, but t[4] = 0.006 after t[3] = 0.006"):
         armdyn.linearize_motion(arm, np.where(np.arange(10) == 4, t[3], t), q, qd, qdd)
-    with pytest.raises(ShapeError, match=r"expected qdd of shape \(10, 2\) for arm 'RR', got \(9, 2\)"):
+    with raises(ShapeError, expected="qdd of shape (10, 2) for arm 'RR'", got="(9, 2)"):
         armdyn.linearize_motion(arm, t, q, qd, qdd[:-1])
-    with pytest.raises(ShapeError, match="at least two samples"):
+    with raises(ShapeError, expected="t of shape (N,) with at least two samples", got="(1,)"):
         armdyn.linearize_motion(arm, [0.0], q[:1], qd[:1], qdd[:1])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ShapeError
@@ -51,7 +52,7 @@ def test_golden_regressors(golden, golden_arm, name):
 
 def test_wrong_shape_is_named(random_arm):
     arm = random_arm("RR", seed=0)
-    with pytest.raises(ShapeError, match=r"regressor: expected qdd of shape \(\.\.\., 2\)"):
+    with raises(ShapeError, where="regressor", expected="qdd of shape (..., 2) for arm 'RR'", got="(3,)"):
         armdyn.regressor(arm, [0, 0], [0, 0], [0, 0, 0])
 
 
