@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ModelError
@@ -87,5 +88,5 @@ def test_poses_are_free_of_known_balancers(two):
 def test_what_cannot_be(two, logs):
     with pytest.raises(ArmdynError, match="has no joint 'elbow'"):
         armdyn.identify(two, logs[0], balancers=["elbow"])
-    with pytest.raises(ModelError, match="drive: expected balance as rows"):
+    with raises(ModelError, where="drive", expected="balance as rows (order, cosine, sine)", got="((1, 2),)"):
         armdyn.Drive(balance=((1, 2),))

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, DataError, ShapeError
@@ -98,9 +99,9 @@ def _coupled(arm):
 
 
 def test_what_cannot_be_is_rejected(puma, logs):
-    with pytest.raises(ArmdynError, match="mass > 0, got -1"):
+    with raises(ArmdynError, expected="mass > 0", got="-1.0"):
         armdyn.identify_drive_gains(puma, *logs, -1.0)
-    with pytest.raises(ShapeError, match=r"com of shape \(3,\), got \(2,\)"):
+    with raises(ShapeError, expected="com of shape (3,)", got="(2,)"):
         armdyn.identify_drive_gains(puma, *logs, MASS, com=[0.0, 0.1])
     with pytest.raises(ArmdynError, match="needs com"):
         armdyn.identify_drive_gains(puma, *logs, MASS, inertia=TENSOR)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynWarning, DataError, ReadError
@@ -184,11 +185,11 @@ def test_a_table_of_poses_gives_gravity(tmp_path, times, told):
 def test_a_table_of_poses_has_no_motion(tmp_path):
     arm = armdyn.arms.puma560()
     path = pose_table(arm, tmp_path / "poses.csv")
-    with pytest.raises(DataError, match=r"expected a motion, got a table of 60 poses.*terms='gravity'"):
+    with raises(DataError, expected="a motion", remedy="use terms='gravity'"):
         armdyn.identify(arm, path)
-    with pytest.raises(DataError, match="got a table of 60 poses"):
+    with raises(DataError, got="a table of 60 poses, which tells of gravity alone"):
         armdyn.check_log(arm, armdyn.read_log(path, arm))
-    with pytest.raises(ReadError, match="expected at least 4 samples, got 3"):
+    with raises(ReadError, expected="at least 4 samples", got="3"):
         armdyn.read_log(pose_table(arm, tmp_path / "few.csv", count=3), arm)
 
 

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError
@@ -328,7 +329,7 @@ class TestRefusals:
         for wrong in ({"terms": "some"}, {"friction": "none"}, {"method": "magic"}):
             with pytest.raises(ArmdynError, match=f"expected {next(iter(wrong))} one of"):
                 armdyn.identify(two, make_log(two), **wrong)
-        with pytest.raises(ArmdynError, match="at least one log"):
+        with raises(ArmdynError, expected="at least one log", got="none"):
             armdyn.identify(two, [])
 
 

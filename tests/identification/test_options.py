@@ -7,6 +7,7 @@ import inspect
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -64,7 +65,7 @@ def test_values_that_cannot_be_are_named(part, field, value):
 
 
 def test_forms_without_accelerations_need_all_dynamics():
-    with pytest.raises(ArmdynError, match="expected form one of torque, got 'energy'"):
+    with raises(ArmdynError, expected="form one of torque", got="'energy'"):
         merge_keywords(dict(terms="gravity", form="energy"), *PARTS)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
@@ -139,7 +140,7 @@ class TestSignificance:
         wanted = sensitivities(Data(Y, tau))
         kept = Significance(sensitivity=0.1, scaling="torque").selected(Data(Y, tau))
         np.testing.assert_array_equal(kept, np.flatnonzero(wanted > 0.1 * wanted.max()))
-        with pytest.raises(ArmdynError, match="scaling 'length' or 'torque'"):
+        with raises(ArmdynError, expected="scaling 'length' or 'torque'", got="'mass'"):
             Significance(scaling="mass")
 
     def test_near_dependencies_go(self, problem):
@@ -346,11 +347,11 @@ def test_bad_data():
         Data(np.zeros((3, 2)), np.zeros(3))
     with pytest.raises(ShapeError, match="2 equations for 5 parameters"):
         Data(np.zeros((1, 2, 5)), np.zeros((1, 2)))
-    with pytest.raises(ShapeError, match="finite"):
+    with raises(ShapeError, expected="finite numbers"):
         Data(np.full((5, 2, 2), np.nan), np.zeros((5, 2)))
-    with pytest.raises(ArmdynError, match="expected gains >= 0"):
+    with raises(ArmdynError, expected="gains >= 0", got="-0.1"):
         Lms(-0.1)
-    with pytest.raises(ArmdynError, match="forgetting"):
+    with raises(ArmdynError, expected="forgetting in (0, 1]", got="0.0"):
         RecursiveLeastSquares(forgetting=0.0)
     with pytest.raises(ShapeError, match="positive definite"):
         Ridge(np.zeros(2), np.zeros(2))

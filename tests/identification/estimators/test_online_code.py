@@ -8,6 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
@@ -138,7 +139,7 @@ def test_they_end_where_batch_estimators_do(base, samples):
 
 
 def test_refusals(tmp_path, base):
-    with pytest.raises(ArmdynError, match="expected Lms, RecursiveLeastSquares or KalmanEstimator, got 'rls'"):
+    with raises(ArmdynError, expected="Lms, RecursiveLeastSquares or KalmanEstimator", got="'rls'"):
         online_code("rls", base, tmp_path)
     with pytest.raises(ShapeError, match=r"expected gain of shape \(10,\) for 10 parameters of arm 'planar2', got"):
         online_code(Lms([0.1, 0.2]), base, tmp_path)

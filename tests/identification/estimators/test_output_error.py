@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -60,5 +61,5 @@ def test_noise_of_positions_does_not_matter(run):
 
 
 def test_start_of_another_size(run):
-    with pytest.raises(ArmdynError, match="parameters to start with"):
+    with raises(ArmdynError, expected="6 parameters to start with", got="shape (2,)"):
         Didim(run[1], start=np.zeros(2)).fit(run[3])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.raising import raises
 from typer.testing import CliRunner
 
 import armdyn
@@ -68,7 +69,7 @@ def test_rows_a_second(tmp_path, puma):
         armdyn.read_log(tmp_path / "counted.csv", puma)
     with pytest.raises(ReadError, match=r"no column of times.*rate"):
         armdyn.read_log(path, puma)
-    with pytest.raises(ArmdynError, match="expected rate > 0"):
+    with raises(ArmdynError, expected="rate > 0 [Hz]", got="-1.0"):
         armdyn.read_log(path, puma, rate=-1.0)
 
 

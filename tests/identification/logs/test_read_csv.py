@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ReadError
@@ -116,5 +117,5 @@ def test_rejected(tmp_path, arm, data, spoil, message):
 
 def test_words_in_a_column_that_was_asked_for(tmp_path, arm, data):
     text = HEAD + ",mode\n" + body(data).replace("\n", ",AUTO\n")
-    with pytest.raises(ReadError, match="line 2: expected a number, got 'AUTO'"):
+    with raises(ReadError, line=2, expected="a number", got="'AUTO'"):
         read(tmp_path, arm, text, columns={"tau": ["tau1", "mode"]})

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
@@ -143,7 +144,7 @@ class TestNoiseLevels:
         ):
             with pytest.raises(ShapeError, match=message):
                 wrong()
-        with pytest.raises(ShapeError, match="noise_levels: expected positions"):
+        with raises(ShapeError, where="noise_levels", expected="positions of shape (N >= 12, n)", got="(30,)"):
             noise_levels(np.zeros(30), DT)
 
 
@@ -163,7 +164,7 @@ class TestVaryingJerk:
         with pytest.raises(ArmdynError, match="no effort limit"):
             jerk_from_limits(armdyn.arms.planar2().with_joints(
                 [dataclasses.replace(j, limits=armdyn.Limits()) for j in arm.joints]), [[0.0, 0.0]], 0.01)  # fmt: skip
-        with pytest.raises(ArmdynError, match="rise > 0"):
+        with raises(ArmdynError, expected="rise > 0 s", got="0.0"):
             jerk_from_limits(arm, [[0.0, 0.0]], 0.0)
 
     def test_knowing_it_beats_a_constant(self):
