@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ShapeError
@@ -50,10 +51,10 @@ def test_a_stretched_arm_cannot_move_outwards():
 def test_nothing_is_said_of_configurations_that_are_none():
     arm = armdyn.arms.puma560()
     assert np.isnan(armdyn.manipulability(arm, [np.nan] * 6))
-    with pytest.raises(ShapeError, match="expected finite numbers for q, got NaN"):
+    with raises(ShapeError, expected="finite numbers for q", got="NaN or infinity"):
         armdyn.dexterity(arm, [np.nan] * 6)
 
 
 def test_unknown_parts_are_rejected():
-    with pytest.raises(ShapeError, match="unknown part 'half'; expected one of all, linear, angular"):
+    with raises(ShapeError, names=("half",), expected="one of all, linear, angular"):
         armdyn.manipulability(armdyn.arms.planar2(), [0.0, 0.0], part="half")

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ModelError
@@ -296,7 +297,7 @@ def test_arms_without_a_closed_form_say_so(random_arm):
     assert armdyn.closed_form(armdyn.arms.panda()) is None
     assert armdyn.closed_form(random_arm("RRRRRR")) is None
     pose = np.eye(4)
-    with pytest.raises(ModelError, match="arm 'panda' has no closed form for task 'pose'"):
+    with raises(ModelError, names=("pose",)):
         armdyn.inverse_kinematics(armdyn.arms.panda(), pose, method="closed")
     with pytest.raises(ModelError, match="'puma560' has no swivel angle"):
         armdyn.inverse_kinematics(armdyn.arms.puma560(), pose, swivel=0.1)
