@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.raising import raises
 
 from armdyn import Arm, as_dh, dh_frames, dh_parameters, inverse_dynamics, load
 from armdyn.errors import ModelError
@@ -199,11 +200,11 @@ def test_bad_axes_are_rejected(axis, message):
 
 
 def test_bad_chains_are_rejected():
-    with pytest.raises(ModelError, match="at least one axis"):
+    with raises(ModelError, expected="at least one axis", got="none"):
         dh_frames([])
-    with pytest.raises(ModelError, match="expected 'R' or 'P' for each of 1 axes"):
+    with raises(ModelError, expected="'R' or 'P' for each of 1 axes", got="['R', 'R']"):
         dh_frames([(O, Z)], kinds="RR")
-    with pytest.raises(ModelError, match="unknown convention"):
+    with raises(ModelError, names=("paul",), expected="one of standard, modified"):
         dh_frames([(O, Z)], convention="paul")
 
 

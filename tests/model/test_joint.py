@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ModelError
 from armdyn.model.joint import Drive, Friction, Joint, Limits, plain_pair
@@ -40,11 +41,11 @@ def test_plain_formats_get_friction_that_brakes():
     assert falling.plain == (0.0, 2.0)
     rising = Friction(viscous=2.0, coulomb=-1.0, levels=((5.0, 1.0),), top_speed=2.0)
     assert rising.plain == (1.25, 0.0)
-    with pytest.raises(ModelError, match="viscous: expected a number >= 0"):
+    with raises(ModelError, where="friction: viscous", expected="a number >= 0", got="-1"):
         Friction(viscous=-1.0)
-    with pytest.raises(ModelError, match="levels: expected every speed > 0"):
+    with raises(ModelError, where="friction: levels", expected="every speed > 0", got="((0.0, 1.0),)"):
         Friction(levels=((0.0, 1.0),))
-    with pytest.raises(ModelError, match=r"bristles as rows \(travel, torque\)"):
+    with raises(ModelError, expected="bristles as rows (travel, torque)", got="((0.1, 1.0, 2.0),)"):
         Friction(bristles=((0.1, 1.0, 2.0),))
 
 

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import arms
@@ -179,7 +180,7 @@ def test_puma_moments_moved_between_links_2_and_3_change_no_torque():
 
 @pytest.mark.parametrize("build", [arms.puma560, arms.puma3])
 def test_unknown_conventions_are_rejected(build):
-    with pytest.raises(armdyn.ArmdynError, match="expected one of modified, standard"):
+    with raises(armdyn.ArmdynError, expected="one of modified, standard"):
         build("craig")
 
 

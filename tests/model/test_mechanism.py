@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Friction, Joint, Link
@@ -95,7 +96,7 @@ def test_a_cycle_of_followers_is_named():
 
 def test_frames_that_are_not_there():
     arm = parallelogram()
-    with pytest.raises(ModelError, match="has no frame 'foot'; frames: tip, hand, upper_arm"):
+    with raises(ModelError, names=("foot",), remedy="frames: tip, hand, upper_arm, forearm, crank_link, coupler_link"):
         armdyn.forward_kinematics(arm, np.zeros(2), frame="foot")
     with pytest.raises(ModelError, match="frame 'hand' is fixed in link 'X', which is none of"):
         dataclasses.replace(arm, frames=(Frame("hand", "X"),))
@@ -159,7 +160,7 @@ def test_joints_off_the_chain_are_held_where_asked(tmp_path):
         assert any("joints frozen at" in note for note in arm.notes)
         first = 0.1 * np.array([np.cos(angle), np.sin(angle), 0.0])
         np.testing.assert_allclose(arm.links[0].inertia.first, first, atol=1e-15)
-    with pytest.raises(ModelError, match="hold names joint 'left', which moves with the arm"):
+    with raises(ModelError, names=("left",), expected="joints off the chain"):
         armdyn.load(tmp_path / "hand.urdf", tip="a", hold={"left": 0.2})
-    with pytest.raises(ModelError, match="hold names joint 'thumb', which is no moving joint"):
+    with raises(ModelError, names=("thumb",), expected="joints off the chain"):
         armdyn.load(tmp_path / "hand.urdf", tip="a", hold={"thumb": 0.2})

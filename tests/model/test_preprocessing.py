@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ModelError, ReadError
@@ -72,5 +73,5 @@ def test_wrong_tables_are_rejected(wrong, error):
 
 
 def test_arms_take_nothing_else():
-    with pytest.raises(ArmdynError, match="expected a Preprocessing"):
+    with raises(ArmdynError, expected="a Preprocessing", got="{'delay': 0.1}"):
         dataclasses.replace(armdyn.arms.planar2(), preprocessing={"delay": 0.1})  # type: ignore[arg-type]

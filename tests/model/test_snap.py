@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Arm, Inertia, Joint, Link, load
 from armdyn.errors import ArmdynWarning, ModelError
@@ -60,5 +61,5 @@ def test_snap_is_an_option_of_load(tmp_path):
 
 @pytest.mark.parametrize("angle", [0.0, -1e-4, 0.1, np.nan, "all"])
 def test_only_small_angles_are_snapped(angle):
-    with pytest.raises(ModelError, match=r"expected 0 < snap <= 0.01 rad"):
+    with raises(ModelError, expected="0 < snap <= 0.01 rad"):
         snap_frames(arm_with(np.eye(4)), angle)

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.raising import raises
 
 from armdyn.errors import ArmdynError, ModelError
 from armdyn.model.tool_data import tool_data
@@ -51,9 +52,9 @@ def test_kuka_has_principal_axes_by_angles_about_z_y_x(seed):
 
 
 def test_bad_input_is_named():
-    with pytest.raises(ArmdynError, match="expected one of: franka, ur, kuka"):
+    with raises(ArmdynError, expected="one of: franka, ur, kuka"):
         tool_data(1.0, COM, tensor(0), "abb")
-    with pytest.raises(ArmdynError, match=r"got shapes \(2,\) and \(3, 3\)"):
+    with raises(ArmdynError, got="shapes (2,) and (3, 3)"):
         tool_data(1.0, COM[:2], tensor(0), "ur")
-    with pytest.raises(ModelError, match="does not determine the load"):
+    with raises(ModelError, remedy="the log does not determine the load"):
         tool_data(np.nan, COM, tensor(0), "ur")

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynWarning, MissingInertiaError, ModelError
@@ -98,7 +99,7 @@ def test_bad_files_are_rejected_by_joint_and_link(models):
         read_urdf(models / "kuka_lwr4" / "kuka_lwr4_identified.urdf")
     with pytest.raises(ModelError, match=r"fork at link 'base_link'.*leaves: "):
         read_urdf(models / "tiago" / "tiago_no_hand.urdf", branches="refuse")
-    with pytest.raises(ModelError, match=r"ride on link 'panda_link7' .panda_leftfinger, panda_rightfinger"):
+    with raises(ModelError, names=("panda_link7",)):
         read_urdf(models / "panda" / "panda_with_hand.urdf", **HAND, branches="refuse")
 
 

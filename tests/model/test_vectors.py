@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Arm
 from armdyn.errors import ModelError
@@ -96,9 +97,9 @@ def test_bad_members_are_rejected(change, message):
 
 
 def test_bad_lists_are_rejected():
-    with pytest.raises(ModelError, match="expected a sequence of members"):
+    with raises(ModelError, expected="a sequence of members", got="dict"):
         Arm.from_vectors(MEMBER)
-    with pytest.raises(ModelError, match="member 1: expected a mapping"):
+    with raises(ModelError, where="member 1", expected="a mapping of axes and vectors", got="3"):
         Arm.from_vectors([3])
     with pytest.raises(ModelError, match="no moving joint"):
         Arm.from_vectors([])

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Friction, Limits, inverse_dynamics
 from armdyn.errors import ModelError
@@ -77,7 +78,7 @@ def test_limits_and_friction_are_written_back(gripper, tmp_path):
 def test_other_arms_are_rejected(gripper, urdfs, tmp_path):
     arm = read_urdf(gripper, tip="flange")
     out = tmp_path / "never.urdf"
-    with pytest.raises(ModelError, match="no link 'world'"):
+    with raises(ModelError, names=("world",)):
         write_urdf(arm, out, onto=urdfs / "slider.urdf")
     with pytest.raises(ModelError, match="it has the joints shoulder, elbow, roll, but arm"):
         write_urdf(dataclasses.replace(read_urdf(gripper, tip="fore"), tip_name="flange"), out, onto=gripper)

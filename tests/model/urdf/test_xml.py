@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ModelError, ReadError
 from armdyn.model.urdf.read import read_urdf
@@ -83,5 +84,5 @@ def test_origin_as_angles_or_quaternion():
 @pytest.mark.parametrize("bad", ["1 2", "1 2 3 4", "1 2 x", "nan 0 0", "inf 0 0", "1e99 0 0", "1_0 0 0", ""])
 def test_numbers_are_counted_and_finite(bad):
     robot = parse_robot(f'<robot><origin xyz="{bad}"/></robot>'.encode(), "file")
-    with pytest.raises(ModelError, match="here: expected 3 numbers in <origin xyz"):
+    with raises(ModelError, where="here", expected="3 numbers in <origin xyz=...>"):
         origin(robot, "here")
