@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.raising import raises
 from tests.servo import truth
 from tests.servo.conftest import Case, identified, recorded
 
@@ -215,15 +216,15 @@ def test_bad_logs_are_rejected(arm: armdyn.Arm, plain: Case) -> None:
         identify_servo(arm, ServoLog(log.t, log.q, np.tile(log.command[:1], (len(log), 1))))
     with pytest.raises(DataError, match=r"beyond its limits.*servos saturate; command within"):
         identify_servo(arm, ServoLog(log.t, log.q, 4 * log.command))
-    with pytest.raises(DataError, match=r"before it is commanded; swap"):
+    with raises(DataError, names=("pan",), remedy="swap command= and measured="):
         identify_servo(arm, ServoLog(log.t, log.command, log.q))
     with pytest.raises(DataError, match=r"does not follow its commands.*arm's order"):
         identify_servo(arm, ServoLog(log.t, log.q[:, ::-1], log.command))
     with pytest.raises(DataError, match="is commanded but does not move"):
         identify_servo(arm, ServoLog(log.t, np.tile(log.q[:1], (len(log), 1)), log.command))
-    with pytest.raises(DataError, match="at least 4 s"):
+    with raises(DataError, expected="at least 4 s without gaps", got="2 s"):
         identify_servo(arm, ServoLog(log.t[:100], log.q[:100], log.command[:100]))
-    with pytest.raises(DataError, match="expected 5 joints"):
+    with raises(DataError, expected="5 joints for arm 'printed_arm'", got="4"):
         identify_servo(arm, ServoLog(log.t, log.q[:, :4], log.command[:, :4]))
     with pytest.raises(ModelError, match="expected physically consistent links"):
         identify_servo(arm.with_theta(np.full(50, np.nan)), log)
