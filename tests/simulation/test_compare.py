@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.adaptive.gains import adaptation_gains, unknown_columns
@@ -103,7 +104,7 @@ def test_gains_give_the_time_constant_wanted(planar, sway):
     gain = adaptation_gains(unknowns, *motion, [20.0, 5.0], 0.5)
     Y = unknown_columns(unknowns, *motion).Y[..., 0]
     assert np.isclose(gain[0] * (Y**2 / np.array([20.0, 5.0])).sum(-1).mean(), 2.0)
-    with pytest.raises(ShapeError, match="expected a time > 0"):
+    with raises(ShapeError, expected="a time > 0 in seconds", got="0.0"):
         adaptation_gains(unknowns, *motion, 1.0, 0.0)
 
 

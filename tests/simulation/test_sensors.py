@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Drive, Elasticity, SimulationResult, read_log
 from armdyn.control.laws.pd import PD
@@ -203,9 +204,9 @@ def test_late_readings_destabilise_as_predicted(block):
 
 
 def test_sensors_must_fit_the_arm(planar, swing):
-    with pytest.raises(ShapeError, match="q_noise: expected one number or 2"):
+    with raises(ShapeError, where="Sensors: q_noise", expected="one number or 2", got="(3,)"):
         simulate(planar, PD(planar, 40.0, 4.0), swing, sensors=Sensors(q_noise=[1e-3] * 3))
-    with pytest.raises(ShapeError, match="seed: expected a whole number"):
+    with raises(ShapeError, where="simulate: seed", expected="a whole number >= 0 or None", got="-1"):
         simulate(planar, PD(planar, 40.0, 4.0), swing, sensors=Sensors(), seed=-1)
 
 

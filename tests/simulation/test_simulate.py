@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.laws.computed_torque import ComputedTorque
@@ -225,7 +226,7 @@ def test_a_controller_that_gives_nan_is_named(planar):
     def broken(t, q, qd, ref):
         return [0.0, np.nan if t > 0.0995 else 1.0]
 
-    with pytest.raises(SimulationError, match=r"gave nan for joint 'joint2' at t = 0\.1 s") as caught:
+    with raises(SimulationError, names=("joint2",)) as caught:
         simulate(rigid(planar), broken, [0.0, 0.0], 1.0)
     assert len(caught.value.result.t) == 100
     assert not caught.value.result.complete
@@ -341,7 +342,7 @@ def test_bad_input_is_rejected(planar, arguments, message):
 
 
 def test_references_must_last(planar, swing):
-    with pytest.raises(ShapeError, match="expected a duration > 0 in seconds, got '2'"):
+    with raises(ShapeError, expected="a duration > 0 in seconds", got="'2'"):
         simulate(planar, nothing, swing, "2")
     with pytest.raises(ShapeError, match=r"reference ends at 1 s, before the run of 2 s"):
         simulate(planar, nothing, swing, 2.0)
@@ -375,7 +376,7 @@ def test_impossible_plants_are_rejected(planar, options, message):
 
 
 def test_impossible_bodies_and_wrenches_are_rejected(planar):
-    with pytest.raises(ShapeError, match=r"wrench: expected finite numbers of shape \(6,\), got 'push'"):
+    with raises(ShapeError, where="Plant: wrench", expected="finite numbers of shape (6,)", got="'push'"):
         Plant(planar, wrench="push")
     with pytest.raises(ModelError, match="arm 'planar2' starts where its mass matrix is not positive definite"):
         simulate(Plant(planar, theta=-planar.theta), nothing, [0.0, 0.0], 0.1)
@@ -391,7 +392,7 @@ def test_progress_is_told_or_shown(planar, native, capsys, monkeypatch):
     assert parts[-1] == 1.0
     simulate(planar, law, [0.0, 0.0], 0.5, native=native, progress=True, name="a long one")
     assert "a long one" in capsys.readouterr().err
-    with pytest.raises(ShapeError, match="progress: expected True or a function, got 3"):
+    with raises(ShapeError, where="simulate: progress", expected="True or a function", got="3"):
         simulate(planar, law, [0.0, 0.0], 0.5, progress=3)
 
 
@@ -434,7 +435,7 @@ def test_friction_lag_and_torque_limits_of_a_batch_are_those_of_single_runs(plan
 
 
 def test_friction_numbers_of_a_wrong_shape_are_rejected(planar):
-    with pytest.raises(ModelError, match="friction_data: expected shape"):
+    with raises(ModelError, where="Plant: friction_data", expected="shape (..., 2, 11)", got="(3, 11)"):
         armdyn.Plant(planar, friction_data=np.zeros((3, 11)))
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import PD, ComputedTorque, Drive, Drop, Elasticity, Friction, PickUp, Plant, simulate
@@ -109,9 +110,9 @@ def test_what_mujoco_does_not_do_is_rejected(planar):
     geared = planar.with_joints(dataclasses.replace(j, drive=Drive(rotor_inertia=0.1)) for j in planar.joints)
     with pytest.raises(ModelError, match="MuJoCo's dampers act within the play"):
         to_mjcf(geared, elasticity=Elasticity(100.0, 1.0, 0.01))
-    with pytest.raises(ModelError, match="does not simulate motor_lag, wrench: it holds torques over a step"):
+    with raises(ModelError, names=("motor_lag", "wrench")):
         simulate(Plant(planar, engine="mujoco", motor_lag=0.1, wrench=np.zeros(6)), push, np.zeros(2), 0.1)
-    with pytest.raises(ModelError, match="unknown engine 'bullet'"):
+    with raises(ModelError, names=("bullet",), expected="one of armdyn, mujoco"):
         Plant(planar, engine="bullet")
     with pytest.raises(ModelError, match="tolerance: MuJoCo integrates in fixed steps"):
         simulate(Plant(planar, engine="mujoco"), push, np.zeros(2), 0.1, tolerance=1e-6)

@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from tests.raising import raises
 
 from armdyn import Arm, Inertia, Joint, Link, Plant, forward_kinematics, link_poses, simulate
 from armdyn.control.laws.pd import PD
@@ -195,13 +196,13 @@ def test_mujoco_agrees_about_a_bouncing_block():
 
 
 def test_contacts_that_make_no_sense_are_rejected(planar):
-    with pytest.raises(ModelError, match="stiffness: expected a number > 0, got -1"):
+    with raises(ModelError, where="Contact: stiffness", expected="a number > 0", got="-1.0"):
         Contact([FLOOR], -1.0)
-    with pytest.raises(ModelError, match="expected half-spaces, boxes or spheres"):
+    with raises(ModelError, expected="half-spaces, boxes or spheres", got="[]"):
         Contact([])
-    with pytest.raises(ModelError, match="point 'hand': expected a link from 0 to 1 or None, got 7"):
+    with raises(ModelError, where="Contact: point 'hand'", expected="a link from 0 to 1 or None", got="7"):
         Plant(planar, contact=Contact([FLOOR], points={"hand": (7, (0, 0, 0))}))
     with pytest.raises(ModelError, match=r"too fast for steps of 1 ms; make them shorter, \d+ times or more"):
         simulate(Plant(planar, contact=Contact([FLOOR], 1e8)), free(planar), [0.5, 0.5], 0.1, 1000, substeps=1)
-    with pytest.raises(ModelError, match="engine 'mujoco' does not simulate contact"):
+    with raises(ModelError, names=("contact",)):
         simulate(Plant(planar, engine="mujoco", contact=Contact([FLOOR])), free(planar), [0.5, 0.5], 0.1)

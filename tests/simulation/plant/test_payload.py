@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.laws.pd import PD
@@ -87,7 +88,7 @@ def test_a_payload_weighs(planar):
 
 
 def test_times_are_checked():
-    with pytest.raises(ModelError, match="PickUp: expected a time t >= 0"):
+    with raises(ModelError, where="PickUp", expected="a time t >= 0 in seconds", got="-1.0"):
         PickUp(-1.0, 2.0)
-    with pytest.raises(ModelError, match="Drop: expected a time"):
+    with raises(ModelError, where="Drop", expected="a time t >= 0 in seconds", got="nan"):
         Drop(np.nan)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Drive, Friction, Plant, PositionCommands, PositionServo, simulate
@@ -112,19 +113,19 @@ def test_steps_suit_stiff_servos() -> None:
 def test_what_cannot_be_is_rejected() -> None:
     """One sentence each."""
     arm = armdyn.arms.planar2()
-    with pytest.raises(ModelError, match="stiffness: expected finite numbers >= 0"):
+    with raises(ModelError, where="PositionServo: stiffness", expected="finite numbers >= 0", got="-1.0"):
         PositionServo(-1.0)
-    with pytest.raises(ModelError, match="one per joint"):
+    with raises(ModelError, expected="one number or 2, one per joint", got="shapes (3,), (), ()"):
         Plant(arm, servo=PositionServo(np.ones(3)))
     with pytest.raises(ModelError, match="no motor_lag"):
         Plant(arm, servo=PositionServo(1.0), motor_lag=0.01)
-    with pytest.raises(ModelError, match=r"drive_data: expected shape"):
+    with raises(ModelError, where="Plant: drive_data", expected="shape (..., 2, 4)", got="(3, 4)"):
         Plant(arm, drive_data=np.zeros((3, 4)))
-    with pytest.raises(ModelError, match="inertia, damping and stiffness >= 0"):
+    with raises(ModelError, expected="inertia, damping and stiffness >= 0"):
         Plant(arm, drive_data=-np.ones((2, 4)))
-    with pytest.raises(ShapeError, match="rising times"):
+    with raises(ShapeError, expected="rising times (K,) and finite positions (K, 2)", got="shapes (2,) and (2, 2)"):
         PositionCommands(arm, [0.0, 0.0], np.zeros((2, 2)))
-    with pytest.raises(ShapeError, match="leave some out"):
+    with raises(ShapeError, remedy="leave some out"):
         PositionCommands(arm, np.arange(100) * 1e-4, np.zeros((100, 2)), 0.1)
 
 
