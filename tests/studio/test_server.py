@@ -5,6 +5,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+from tests.raising import raises
 
 from armdyn import ArmdynError
 from armdyn.studio.server import Guard, address, free_port, is_local, start_server, stop_server
@@ -66,7 +67,7 @@ def test_an_address_of_another_machine_is_rejected(host):
 
 
 def test_a_port_must_be_one():
-    with pytest.raises(ArmdynError, match="expected a port from 0 to 65535, got 70000"):
+    with raises(ArmdynError, expected="a port from 0 to 65535", got="70000"):
         free_port("127.0.0.1", 70000, 0)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import ArmdynError, arms, forward_kinematics
 from armdyn.studio.motion import Moment
@@ -39,7 +40,7 @@ def test_a_payload_changes_the_model_only_while_it_is_carried(state):
 
 @pytest.mark.parametrize("q", [[0.0], [np.nan, 0.0], [1, 2, 3]])
 def test_nonsense_is_rejected(state, q):
-    with pytest.raises(ArmdynError, match="expected 2 finite joint positions"):
+    with raises(ArmdynError, expected="2 finite joint positions"):
         state.rest_at(q)
 
 
