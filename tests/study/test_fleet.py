@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.identification.fit.result import Fit
@@ -138,5 +139,5 @@ def test_robots_listed_one_by_one(study, cell, tmp_path):
     listed = study({'logs = "logs/*.csv"': '[[robots]]\nname = "left"\nlogs = ["a.csv"]'}, FLEET)
     assert [robot.name for robot in listed.robots] == ["left"]
     twice = '[[robots]]\nname = "left"\nlogs = ["a.csv"]\n' * 2
-    with pytest.raises(StudyError, match="every name once"):
+    with raises(StudyError, expected="every name once"):
         study({'logs = "logs/*.csv"': twice}, FLEET)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ArmdynError
 from armdyn.model.toml_format import parse_toml
@@ -107,5 +108,5 @@ def test_designs_and_fleets_with_every_nasty_value(tmp_path, kind, text):
 
 @pytest.mark.parametrize("value", [True, NAN, "x", [], {}])
 def test_bounds_are_numbers(value):
-    with pytest.raises(ArmdynError, match="max_error: expected a number"):
+    with raises(ArmdynError, where="x: success: max_error", expected="a number"):
         read_bounds(StudyTable({"success": {"max_error": value}}, "x"), {"max_error": "low"})
