@@ -10,6 +10,7 @@ import threading
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -150,6 +151,6 @@ def test_forks_and_the_end_of_a_process() -> None:
 def test_the_cap_is_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ARMDYN_POOL_MB", "lots")
     module.pool.cache_clear()
-    with pytest.raises(ArmdynError, match="ARMDYN_POOL_MB: expected a whole number of megabytes, got 'lots'"):
+    with raises(ArmdynError, where="ARMDYN_POOL_MB", expected="a whole number of megabytes", got="'lots'"):
         module.pool()
     module.pool.cache_clear()
