@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import FourierSeries
 from armdyn.errors import ShapeError
@@ -84,7 +85,7 @@ def test_a_polynomial_may_be_added():
     alone = FourierSeries(series.coefficients, 0.3, 4.0)
     added = series(t).q - alone(t).q
     assert np.polynomial.Polynomial.fit(t, added[:, 0], 5, full=True)[1][0].max() < 1e-20
-    with pytest.raises(ShapeError, match=r"expected drift \(2, 5\)"):
+    with raises(ShapeError, expected="drift (2, 5)", got="(2, 4)"):
         FourierSeries(series.coefficients, 0.3, 4.0, drift=np.zeros((2, 4)))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ShapeError
 from armdyn.trajectory.piecewise import PiecewiseQuintic
@@ -48,7 +49,7 @@ def test_it_rests_before_and_after(trajectory):
 
 
 def test_wrong_knots_are_rejected():
-    with pytest.raises(ShapeError, match="ascending knots from 0"):
+    with raises(ShapeError, expected="ascending knots from 0"):
         PiecewiseQuintic(np.array([0.0, 1.0, 1.0]), np.zeros((2, 6, 3)))
-    with pytest.raises(ShapeError, match=r"got \(2,\) and \(2, 6, 3\)"):
+    with raises(ShapeError, got="(2,) and (2, 6, 3)"):
         PiecewiseQuintic(np.array([0.0, 1.0]), np.zeros((2, 6, 3)))

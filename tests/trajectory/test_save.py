@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import FourierSeries, save_trajectory
 from armdyn.errors import ArmdynError
@@ -79,7 +80,7 @@ def test_bad_requests(series, tmp_path):
         save_trajectory(series, tmp_path / "m.xls")
     with pytest.raises(ArmdynError, match="no folder"):
         save_trajectory(series, tmp_path / "no" / "m.csv")
-    with pytest.raises(ArmdynError, match="expected 2 joint names, got 1"):
+    with raises(ArmdynError, expected="2 joint names", got="1"):
         save_trajectory(series, tmp_path / "m.json", joint_names=["a"])
-    with pytest.raises(ArmdynError, match="rate > 0"):
+    with raises(ArmdynError, expected="a rate > 0", got="0"):
         save_trajectory(series, tmp_path / "m.csv", rate=0)

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Drive, Friction
@@ -123,7 +124,7 @@ def test_what_cannot_be_is_rejected(puma):
         time_optimal(puma, WAYPOINTS, effort=[60.0, 5.0, 50.0, 12.0, 12.0, 10.0])
     with pytest.raises(LimitError, match="outside of"):
         time_optimal(puma, [WAYPOINTS[0], WAYPOINTS[0] + 7.0], effort=EFFORT)
-    with pytest.raises(ShapeError, match="at least two finite waypoints"):
+    with raises(ShapeError, expected="at least two finite waypoints (K, n)"):
         time_optimal(puma, [WAYPOINTS[0]])
     with pytest.raises(ShapeError, match="all waypoints are the same; expected at least two"):
         JointPath.through([[0.0, 0.0], [0.0, 0.0]])

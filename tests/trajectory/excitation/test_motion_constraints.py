@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import LimitError, MissingInertiaError
@@ -95,13 +96,13 @@ def test_bad_constraints():
     with pytest.raises(LimitError, match="expected lower as three numbers"):
         TipBox(ARM, np.zeros(2), np.ones(3))
     options = {"max_acceleration": 8.0, "time_budget": 5.0}
-    with pytest.raises(LimitError, match="radius: expected a number, or 4,"):
+    with raises(LimitError, where="radius", expected="a number, or 4", got="[0.1, 0.1]"):
         armdyn.excite(ARM, 8.0, radius=[0.1, 0.1], **options)
-    with pytest.raises(LimitError, match="radius: expected finite numbers >= 0"):
+    with raises(LimitError, where="radius", expected="finite numbers >= 0", got="-0.1"):
         armdyn.excite(ARM, 8.0, radius=-0.1, **options)
-    with pytest.raises(LimitError, match="boxes: expected two corners"):
+    with raises(LimitError, where="boxes", expected="two corners of three numbers", got="[1, 2, 3]"):
         armdyn.excite(ARM, 8.0, boxes=[[1, 2, 3]], **options)
-    with pytest.raises(LimitError, match="boxes: expected finite corners with lower < upper"):
+    with raises(LimitError, expected="finite corners with lower < upper", got="[0. 0. 0.] and [0. 1. 1.]"):
         armdyn.excite(ARM, 8.0, boxes=[[[0, 0, 0], [0, 1, 1]]], **options)
 
 
@@ -134,5 +135,5 @@ def test_given_logs_may_be_measured():
     # The ends of a filtered record are less sure than its middle.
     held = held_information(task.space, task.objective, (log,))
     np.testing.assert_allclose(np.diag(held), np.diag(first.information), rtol=0.1)
-    with pytest.raises(ValueError, match="prior_logs: motion 1: expected a log with t and q"):
+    with raises(ValueError, where="prior_logs: motion 1", expected="a log with t and q, or a trajectory", got="int"):
         armdyn.excite(ARM, 8.0, max_acceleration=8.0, prior_logs=[3], time_budget=1.0)

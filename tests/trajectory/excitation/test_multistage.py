@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
@@ -101,7 +102,7 @@ def test_the_motion_becomes_a_trajectory():
 def test_bad_requests():
     with pytest.raises(ArmdynError, match="unknown parameters mass; expected some of Izz1"):
         problem(("mass",))
-    with pytest.raises(ArmdynError, match="step as a finite number > 0"):
+    with raises(ArmdynError, expected="step as a finite number > 0", got="0.0"):
         problem(step=0.0)
     task = problem()
     with pytest.raises(LimitError, match="breaks a limit"):

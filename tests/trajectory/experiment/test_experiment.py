@@ -9,6 +9,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 import yaml
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
@@ -90,15 +91,15 @@ def test_a_detour_is_found_where_the_straight_way_is_blocked():
 
 def test_bad_homes_and_counts_are_rejected(experiment, arm):
     design = experiment.design
-    with pytest.raises(LimitError, match="home: expected 6 joint positions"):
+    with raises(LimitError, where="home", expected="6 joint positions", got="[0.0, 1.0]"):
         plan_experiment(design, [0.0, 1.0])
     with pytest.raises(LimitError, match=r"home: the pose q = 0, 0.6, .* and the floor by"):
         plan_experiment(design, [0.0, 0.6, 0.3, 0.0, 0.0, 0.0])
     with pytest.raises(LimitError, match=r"home: joint 2 .* at 90 is outside .* rad or m"):
         plan_experiment(design, [0.0, 90.0, 0.0, 0.0, 0.0, 0.0])
-    with pytest.raises(ArmdynError, match="repetitions: expected a whole number >= 1"):
+    with raises(ArmdynError, where="repetitions", expected="a whole number >= 1", got="0"):
         plan_experiment(design, HOME, count=0)
-    with pytest.raises(ArmdynError, match=r"rehearsal: expected a speed from 0.1 to 0.3"):
+    with raises(ArmdynError, where="rehearsal", expected="a speed from 0.1 to 0.3 of the motion's", got="1.0"):
         plan_experiment(design, HOME, rehearsal=1.0)
     with pytest.raises(LimitError, match="and the floor by"):
         armdyn.excite(arm, 6.0, max_acceleration=8.0, home=[0.0, 0.6, 0.3, 0.0, 0.0, 0.0], time_budget=30)
@@ -122,7 +123,7 @@ def test_the_program_for_ur_controllers(experiment):
     np.testing.assert_allclose(q, HOME, atol=1e-6)
     moves = sum("servoj" in line for line in lines)
     assert moves == pytest.approx(experiment.joined.duration / 0.008, abs=1)
-    with pytest.raises(ArmdynError, match="six joints"):
+    with raises(ArmdynError, expected="an arm of six joints", got="1"):
         urscript(armdyn.point_to_point([0.0], [1.0], duration=1.0), np.zeros(1))
 
 
