@@ -45,5 +45,5 @@ def test_records_that_tell_nothing_are_rejected(record):
     rng = np.random.default_rng(1)
     with pytest.raises(DataError, match="does not tell the stiffness of joint 'joint1'"):
         identify_springs(arm, run.t, run.q, run.q + 1e-4 * rng.normal(size=run.q.shape))
-    with raises(ShapeError, expected="at least 80 rows (T, 2)", got="(10, 2)"):
+    with raises(ShapeError, expected="at least 50 rows (T, 2)", got="(10, 2)"):
         identify_springs(arm, run.t[:10], run.q[:10], run.q[:10])

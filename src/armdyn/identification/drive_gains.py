@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
+from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
@@ -26,7 +27,7 @@ from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
-from armdyn.identification.payload import normal_equations, tip_rows
+from armdyn.identification.payload import tip_rows
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.shafts import shaft_torques
-from armdyn.identification.estimators.data import Data
+from armdyn.identification.estimators.data import Data, normal_equations
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.consistent import Minimum, consistent_fit
-from armdyn.identification.fit.equations import System, solve
+from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
 from armdyn.identification.fit.result import (
@@ -30,6 +30,7 @@ from armdyn.identification.fit.result import (
     ParameterConditioning,
     check_notes,
 )
+from armdyn.identification.fit.spread import condition, determine
 from armdyn.identification.fit.validation import compare_poses, offset_torque, spring_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
@@ -40,10 +41,6 @@ from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 from armdyn.spatial import inertia as inertial
 
-UNKNOWN_SINGULAR_VALUE = (
-    1e-6  # singular value of unit columns, relative to the largest, of directions that no pose shows
-)
-FOLDS = 10
 # Strengths of the prior to choose from. At 1 it says that the description may be off by as much as the bodies' own
 # size, one standard deviation: anything weaker is hardly knowledge.
 STRENGTHS = np.concatenate([[0.0], 10.0 ** np.arange(-2, 6.1, 0.5)])
@@ -61,14 +58,14 @@ def fit_poses(
     base = base_parameters(arm, terms="gravity")
     data = _equations(base, poses)
     solution = LeastSquares().fit(data)
-    lost = _find_undetermined(data)
-    names = tuple(f"F0{j + 1}" for j in range(arm.n))
-    std = np.where(lost, np.inf, solution.std)
-    columns = data.weighted(solution.weights)[0]
-    covariance = _covariance(columns, solution.std)
-    covariance[lost, lost] = np.inf
-    estimate = BaseEstimate(solution.x, std, base, names, covariance)
     systems = _systems(data, solution.weights)
+    known = determine(_sum(systems).A)
+    names = tuple(f"F0{j + 1}" for j in range(arm.n))
+    error = data.residuals(solution.x)
+    variance = float(np.sum((solution.weights * error) ** 2)) / max(error.size - known.root.shape[1], 1)
+    covariance = variance * known.inverse
+    covariance[known.lost, known.lost] = np.inf
+    estimate = BaseEstimate(solution.x, np.sqrt(np.diag(covariance)), base, names, covariance)
     strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, solution.x, masses)
     missing = np.isnan(poses.tau).all(axis=0)
@@ -77,9 +74,8 @@ def fit_poses(
     fitted = _with_offsets(arm.with_theta(consistent.theta), offsets)
     fitted = dataclasses.replace(fitted, preprocessing=dataclasses.replace(filters.preprocessing, rests=True))
     described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
-    left = float(np.linalg.norm(data.residuals(solution.x)) / max(float(np.linalg.norm(data.tau)), 1e-300))
-    scaled = float(np.linalg.cond(columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)))
-    pairs = zip(estimate.labels, lost, strict=True)
+    left = float(np.linalg.norm(error) / max(float(np.linalg.norm(data.tau)), 1e-300))
+    pairs = zip(estimate.labels, known.lost, strict=True)
     undetermined = tuple(name for name, unknown in pairs if unknown and name not in silent)
     held = f"{pluralize(len(poses.t), 'pose')} held still ({poses.share:.0%} of the time)"
     notes = (f"{held}; what moves between them is left out", *check_notes(checks))
@@ -89,7 +85,8 @@ def fit_poses(
         FitProvenance(filters, checks=checks, notes=notes),
         ModelSelection(strength, scan=scan, structure=(("offset",),) * arm.n),
         ParameterConditioning(
-            solution.condition, scaled, effective=np.full(arm.n, float(len(poses.t))), undetermined=undetermined
+            solution.condition, condition(known.values), effective=np.full(arm.n, float(len(poses.t))),
+            undetermined=undetermined,
         ),
         ModelPair(gap=consistent.gap, boundary=tuple(arm.link_names[i] for i in consistent.boundary)),
     )  # fmt: skip
@@ -115,28 +112,12 @@ def _equations(base: BaseParameters, poses: HeldPoses) -> Data:
     return Data(Y * measured[:, None], np.where(measured, poses.tau - known, 0.0))
 
 
-def _covariance(rows: NDArray, std: NDArray) -> NDArray:
-    """Covariance (p, p) of the least squares of weighted rows whose standard deviations are known."""
-    scale = 1 / np.maximum(np.linalg.norm(rows, axis=0), 1e-300)
-    inverse = np.linalg.pinv((rows * scale).T @ (rows * scale), hermitian=True, rcond=UNKNOWN_SINGULAR_VALUE**2)
-    factor = std / np.sqrt(np.maximum(np.diag(inverse), 1e-300))
-    return inverse * np.outer(factor, factor)
-
-
-def _find_undetermined(data: Data) -> NDArray:
-    """Return which parameters (p,) take part in directions that no pose shows."""
-    rows = data.weighted(1.0)[0]
-    _, values, vectors = np.linalg.svd(rows / np.maximum(np.linalg.norm(rows, axis=0), 1e-300), full_matrices=False)
-    return (vectors[values < UNKNOWN_SINGULAR_VALUE * values[0]] ** 2).sum(axis=0) > 1e-6
-
-
 def _systems(data: Data, weights: NDArray) -> System:
     """Weighted normal equations of blocks of poses, stacked; neighbours in time are in different blocks."""
     parts = []
-    for k in range(min(FOLDS, len(data.tau))):
-        rows = (data.Y[k::FOLDS] * weights[:, None]).reshape(-1, data.Y.shape[2])
-        tau = (data.tau[k::FOLDS] * weights).ravel()
-        parts.append((rows.T @ rows, rows.T @ tau, np.array(tau @ tau)))
+    for k in range(min(MAX_BLOCKS_PER_LOG, len(data.tau))):
+        tau = data.tau[k::MAX_BLOCKS_PER_LOG]
+        parts.append((*normal_equations(data.Y[k::MAX_BLOCKS_PER_LOG], tau, weights), np.sum((weights * tau) ** 2)))
     return System(*(np.array(column) for column in zip(*parts, strict=True)))
 
 

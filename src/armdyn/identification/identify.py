@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, DataError
-from armdyn.identification.fit.choice import Choice, Options, choose
+from armdyn.identification.fit.choice import CLEARLY, Choice, Options, choose
 from armdyn.identification.fit.estimate import ConstrainedEstimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.passive import estimate_passive, has_passive, without_terms
@@ -60,8 +60,6 @@ from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
-
-FLAT = 1e-6  # share of the held-out error that is no difference
 
 Checks = tuple[DataCheck, ...]
 
@@ -300,7 +298,7 @@ def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
         names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.prior.wide)
         notes.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
-    if min(first, last) < (1 - FLAT) * min(within):
+    if min(first, last) < (1 - CLEARLY) * min(within):
         edge = "no prior at all" if first < last else "the strongest prior tried"
         notes.append(f"held-out blocks are predicted best with {edge}: the minimum is at an edge")
     if not choice.can_choose:

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
+from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
+from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
+from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
-from armdyn.identification.fit.spread import Information, correlated_sum, determine
+from armdyn.identification.fit.spread import LOST_SHARE, Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.given import as_logs, prepare_logs, run_checks
@@ -25,7 +28,7 @@ from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
-from armdyn.identification.quality import CAREFUL_ERROR, NEGLIGIBLE_ERROR, level_for
+from armdyn.identification.quality import CAREFUL_ERROR, level_for
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.spatial import inertia as inertial
@@ -33,10 +36,7 @@ from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
 PAYLOAD_SIZE = 0.1  # m: about how large payloads are
-DERIVATIVE_STEP = 1e-4  # of a parameter's size, by which derivatives are told
 ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
-UNDETERMINED_CHANGE = 1e-5  # change along an undetermined direction, relative to sizes, from which on it is one
-LITTLE_EXPLAINED = 0.3  # share of the error by which a payload must lower it, unless the rest is negligible
 # Of an offset's variance by the load's parameters, beyond which the offset stays the arm's: the usual limit.
 MAX_INFLATION = 10.0
 ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses throughout a log (zoo)
@@ -141,7 +141,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
 def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
     """Warnings of what stays unexplained, and of torques that come somewhat late, which `identify` would mend."""
     findings = _unexplained_torque(error, without)
-    if error > NEGLIGIBLE_ERROR:
+    if error > SMALL_SHARE:
         findings = [*_late(arm, log, filters, error), *findings]
     for finding in findings:
         warn(f"{log.name}: {finding.text}")
@@ -169,7 +169,7 @@ def _unexplained_torque(error: float, without: float) -> list[Finding]:
     errors = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
     if error > CAREFUL_ERROR:
         text = f"{errors}: a fault of the log, or an arm that was not identified before?"
-    elif error > NEGLIGIBLE_ERROR and error > (1 - LITTLE_EXPLAINED) * without:
+    elif error > SMALL_SHARE and error > (1 - WORTHWHILE_SHARE) * without:
         text = f"{errors}: the payload explains little of what the arm leaves"
     else:
         return []
@@ -237,12 +237,6 @@ def _spread_by_arm(Y: NDArray, left: NDArray, tau: NDArray, weights: NDArray, kn
     return np.asarray(known.inverse @ (Y.shape[1] * A) @ known.inverse)
 
 
-def normal_equations(Y: NDArray, tau: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
-    """Those of rows (..., p) and torques (...), with weights that broadcast to the latter."""
-    rows = (Y * weights[..., None]).reshape(-1, Y.shape[-1])
-    return rows.T @ rows, rows.T @ (tau * weights).ravel()
-
-
 def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
     """Parameters (10,) of a physically consistent body."""
     system, mass = System(*normal_equations(Y, rest, weights), np.array(0.0)), max(float(x[0]), 0.1)
@@ -258,20 +252,27 @@ def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -
     `null` (10, k) are directions that the log does not determine: what changes along them has no bound.
     """
 
-    def at_tip(theta: NDArray) -> NDArray:
-        body = Inertia(theta).moved(T)
-        return np.concatenate([body.com, body.tensor_com.ravel()])
-
+    to_tip = np.stack([Inertia(unit).moved(T).theta for unit in np.eye(inertial.SIZE)], axis=1)
     # In units of a body of this mass and about this size.
     units = x[0] * PAYLOAD_SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     sizes = np.array([PAYLOAD_SIZE] * 3 + [x[0] * PAYLOAD_SIZE**2] * 9)
-    steps = DERIVATIVE_STEP * np.diag(units)
-    J = (
-        np.stack([(at_tip(x + step) - at_tip(x - step)) / (2 * DERIVATIVE_STEP) for step in steps], axis=1)
-        / sizes[:, None]
-    )
+    J = _derivatives(Inertia(to_tip @ x)) @ to_tip * units / sizes[:, None]
     std = sizes * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
     free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)
-    std[np.abs(J @ free).max(axis=1, initial=0.0) > UNDETERMINED_CHANGE] = np.inf
+    std[((J @ free) ** 2).sum(axis=1) > LOST_SHARE] = np.inf
     return std[:3], std[3:].reshape(3, 3)
+
+
+def _derivatives(body: Inertia) -> NDArray:
+    """Derivatives (12, 10) by theta of the centre c of mass and of the tensor about it, I - m S(c, c)."""
+
+    def S(a: NDArray, b: NDArray) -> NDArray:
+        return np.asarray(a @ b * np.eye(3) - (np.outer(a, b) + np.outer(b, a)) / 2)
+
+    m, c, columns = body.mass, body.com, []
+    for change in map(Inertia, np.eye(inertial.SIZE)):
+        dc = (change.first - change.mass * c) / m
+        tensor = change.tensor - change.mass * S(c, c) - 2 * m * S(c, dc)
+        columns.append(np.concatenate([dc, tensor.ravel()]))
+    return np.stack(columns, axis=1)

@@ -44,7 +44,6 @@ WORDS = tuple(Level)
 BOUND_FACTOR = 3.0  # of expected errors, which new motion hardly exceeds
 CAREFUL_ERROR, NOT_USABLE_ERROR = 0.1, 0.4  # expected errors of the whole
 JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # errors of a joint, relative to its own torque
-NEGLIGIBLE_ERROR = 0.02  # error of the whole that is no concern, however much smaller it could be
 MIN_SECONDS = 8.0  # of motion, below which other motion is unknown
 MIN_PASSES = 2.0  # of each joint through its range, likewise
 

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import DataError, ShapeError
+from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.motion.differentiate import differentiate
 from armdyn.model.arm import Arm
 
-# Relative standard deviation above which a stiffness is not known; samples at both ends that smoothing spoils.
-UNKNOWN_DEVIATION, SPOILT_SAMPLES = 0.1, 20
+UNKNOWN_DEVIATION = 0.1  # relative standard deviation above which a stiffness is not known
 
 
 class Springs(NamedTuple):
@@ -48,15 +48,16 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     """
     times, links, motors = (np.asarray(x, float) for x in (t, q, motor))
     step = np.diff(times)
-    if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < 4 * SPOILT_SAMPLES:
+    if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < MIN_SAMPLES:
         raise ShapeError(
-            where="identify_springs", expected=f"at least {4 * SPOILT_SAMPLES} rows (T, {arm.n})", got=links.shape
+            where="identify_springs", expected=f"at least {MIN_SAMPLES} rows (T, {arm.n})", got=links.shape
         )
     if np.ptp(step) > 1e-3 * step.mean():
         raise ShapeError(where="identify_springs", expected="equally spaced times", remedy="resample the record first")
     moved = differentiate(links, step.mean(), cutoff=cutoff)
     turned = differentiate(motors, step.mean(), method=moved.method, cutoff=moved.cutoff)
-    inner = slice(SPOILT_SAMPLES, -SPOILT_SAMPLES)
+    margin = min(len(times) // 4, int(1 / (moved.cutoff * step.mean())))  # which smoothing spoils
+    inner = slice(margin, len(times) - margin)
     tau = inverse_dynamics(arm, moved.q, moved.qd, moved.qdd)[inner]
     stretch, rate = (turned.q - moved.q)[inner], (turned.qd - moved.qd)[inner]
     fits = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]

@@ -39,6 +39,13 @@ class Data:
         return self.tau - self.Y @ x
 
 
+def normal_equations(Y: NDArray, tau: NDArray, weights: ArrayLike = 1.0) -> tuple[NDArray, NDArray]:
+    """Y'W²Y (p, p) and Y'W²tau (p,) of rows (..., p) and torques (...), with weights that broadcast to the latter."""
+    w = np.broadcast_to(weights, tau.shape)
+    rows = (Y * w[..., None]).reshape(-1, Y.shape[-1])
+    return rows.T @ rows, rows.T @ (tau * w).ravel()
+
+
 def check_size(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
     """Settings of an estimator that must have a shape; one number stands for all."""
     array = np.asarray(values, float)

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.errors import ArmdynError
 from armdyn.spatial import inertia as inertial
 
-INSIDE_SHARE = 0.01  # of the way from a bound to a mass within, at which a search starts
-
 
 class MassBounds(NamedTuple):
     """Masses of links lie between `lower` and `upper`, or their sum between those of `whole` [kg]."""
@@ -46,11 +44,14 @@ class MassBounds(NamedTuple):
         return np.vstack([both[low], -both[high]]), np.concatenate([lower[low], -upper[high]])
 
     def inside(self, theta: NDArray) -> NDArray:
-        """The bodies theta (10 n,), scaled to masses within the bounds."""
-        before, finite = theta[:: inertial.SIZE], np.isfinite(self.upper)
-        edge = INSIDE_SHARE * np.where(finite, self.upper - self.lower, self.lower)
-        mass = np.clip(before, self.lower + edge, self.upper - edge)
-        least, most = self.whole
-        if not least < mass.sum() < most:
-            mass = mass * ((least + most) / 2 if np.isfinite(most) else 2 * least) / mass.sum()
+        """The bodies theta (10 n,), those outside the bounds scaled to masses in the middle of them."""
+        before = theta[:: inertial.SIZE]
+        mass = np.where((self.lower < before) & (before < self.upper), before, _middle(self.lower, self.upper))
+        if not self.whole[0] < mass.sum() < self.whole[1]:
+            mass = mass * _middle(*self.whole) / mass.sum()
         return np.asarray(theta * np.repeat(mass / before, inertial.SIZE))
+
+
+def _middle(lower: ArrayLike, upper: ArrayLike) -> NDArray:
+    """The middle of bounds; twice the lower one where there is no upper one."""
+    return np.where(np.isfinite(upper), np.add(lower, upper) / 2, 2 * np.asarray(lower))

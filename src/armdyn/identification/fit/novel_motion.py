@@ -11,8 +11,7 @@ from armdyn.model.arm import Arm
 
 RANGE_SHARE = 0.5  # of a joint's limits' range that motion should go through
 REPEATS, REPEAT_SAMPLES = 4, 150  # of new motion
-SMALL_SHARE = 0.02  # of the largest travel or torque, below which a joint does not count
-SPACING_SECONDS = 0.05  # between samples of the logs that it is made of
+SMALL_SHARE = 0.02  # of the largest travel, speed or torque, below which a joint does not count, or an error
 
 
 def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:
@@ -20,7 +19,9 @@ def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) ->
 
     Joints (or those that are `moved`) are shifted in time against one another.
     """
-    thin = [track.part(slice(None, None, max(1, round(SPACING_SECONDS / track.dt)))) for track in tracks]
+    several = list(tracks)
+    step = max(1, sum(len(track.t) for track in several) // (REPEATS * REPEAT_SAMPLES))
+    thin = [track.part(slice(None, None, step)) for track in several]
     q, qd, qdd = (np.concatenate([getattr(track, name) for track in thin]) for name in ("q", "qd", "qdd"))
     count, n = q.shape
     joints, parts = np.arange(n), []
@@ -30,8 +31,10 @@ def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) ->
         rows = (np.arange(0, count, max(1, count // REPEAT_SAMPLES))[:, None] - later) % count
         parts.append((q[rows, joints], qd[rows, joints], qdd[rows, joints]))
     q, qd, qdd = (np.concatenate(column) for column in zip(*parts, strict=True))
-    t = SPACING_SECONDS * np.arange(len(q))
-    return thin[0]._replace(t=t, dt=SPACING_SECONDS, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None)
+    dt = step * several[0].dt
+    return thin[0]._replace(
+        t=dt * np.arange(len(q)), dt=dt, q=q, qd=qd, qdd=qdd, tau=np.zeros_like(q), temperature=None
+    )
 
 
 def moved_joints(tracks: Iterable[Track], arm: Arm) -> tuple[int, ...]:

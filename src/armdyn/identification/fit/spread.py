@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.equations import Equations
+from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, Equations
 from armdyn.identification.fit.rows import Part, Rows
 
 # A block that determines a direction to more than this share alone tells nothing about the noise along it.
 MAX_LEVERAGE = 0.95
-CORRECTION_BLOCKS = 10
 UNKNOWN_EIGENVALUE = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
+LOST_SHARE = 1e-6  # of a parameter's square along such directions, from which on it is not determined either
 
 
 class Spread(NamedTuple):
@@ -42,7 +42,7 @@ def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Sprea
     meat, effective = _meat(rows, equations, k, _correct(rows, equations, k, x, known.root))
     covariance = known.inverse @ meat @ known.inverse
     covariance[known.lost, known.lost] = np.inf
-    return Spread(covariance, known.lost, effective, _condition(np.linalg.eigvalsh(A)), _condition(known.values))
+    return Spread(covariance, known.lost, effective, condition(np.linalg.eigvalsh(A)), condition(known.values))
 
 
 class Information(NamedTuple):
@@ -66,10 +66,10 @@ def determine(A: NDArray) -> Information:
     values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
     known = values > UNKNOWN_EIGENVALUE * values[-1]
     root, null = scale[:, None] * vectors[:, known] / np.sqrt(values[known]), vectors[:, ~known]
-    return Information(root, scale[:, None] * null, (null**2).sum(axis=1) > 1e-6, values)
+    return Information(root, scale[:, None] * null, (null**2).sum(axis=1) > LOST_SHARE, values)
 
 
-def _condition(eigenvalues: NDArray) -> float:
+def condition(eigenvalues: NDArray) -> float:
     """Condition of a regressor whose normal equations have these eigenvalues; infinite beyond round-off."""
     smallest = eigenvalues[0] if eigenvalues[0] > 1e-15 * eigenvalues[-1] else 0.0
     return float(np.sqrt(eigenvalues[-1] / smallest)) if smallest else np.inf
@@ -80,7 +80,7 @@ def _correct(rows: Rows, equations: Equations, k: NDArray, x: NDArray, root: NDA
     residuals = []
     for part in rows:
         # Long logs come in parts that are blocks as they are.
-        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, CORRECTION_BLOCKS // len(rows.parts)))
+        cuts = np.array_split(np.arange(part.tau.shape[1]), max(1, MAX_BLOCKS_PER_LOG // len(rows.parts)))
         residuals += [_put_back(part, cut, equations, k, x, root) for cut in cuts if len(cut)]
     return np.concatenate(residuals, axis=1)
 

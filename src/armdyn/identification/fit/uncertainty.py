@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.dynamics.shafts import drive_torques
 from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import ConstrainedEstimate
 from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.novel_motion import SMALL_SHARE, moved_joints, wide_motion
+from armdyn.identification.fit.novel_motion import SMALL_SHARE, moved_joints, novel_motion, wide_motion
 from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
 from armdyn.identification.motion.track import Track
 
@@ -57,9 +58,17 @@ class Uncertainty(NamedTuple):
         return np.where(silent @ (C != 0), np.nan, together)
 
     def expected(self, tracks: Iterable[Track]) -> float:
-        """Relative error to expect in the range of the joints that moved; see `wide_motion`."""
+        """Relative error to expect on new motion of the joints that moved: half of it in the logs' range, half beyond.
+
+        The error on held-out blocks has in it what the parameters may be off along the logs themselves: of their
+        variance along new motion only what is more counts.
+        """
         several, arm = list(tracks), self.model.base.source
-        return self.error(wide_motion(several, arm, moved_joints(several, arm)))
+        moved = moved_joints(several, arm)
+        new = [self._sums(along) for along in (novel_motion(several, moved), wide_motion(several, arm, moved))]
+        logs, _, noise = self._sums(novel_motion(several, ()))
+        variance = [noise + np.maximum(along - logs, 0.0) for along, *_ in new]
+        return _relative(np.sum(variance, axis=0), np.sum([size for _, size, _ in new], axis=0))
 
     def widest(self, tracks: Iterable[Track]) -> float:
         """The same in the range of all joints, also of those that stood still."""
@@ -67,12 +76,21 @@ class Uncertainty(NamedTuple):
 
     def error(self, along: Track) -> float:
         """Relative error to expect along a motion."""
-        columns = self.model.columns(along)
-        tau = [Y @ self.x[self.model.columns_of(j)] for j, Y in enumerate(columns)]
-        variance = self._variance(columns).mean(axis=0)
-        known = ~np.isnan(variance)
-        size = max(float(np.mean(np.square(tau), axis=1)[known].sum()), 1e-300)
-        return float(np.sqrt(variance[known].sum() / size))
+        variance, size, _ = self._sums(along)
+        return _relative(variance, size)
+
+    def _sums(self, along: Track) -> tuple[NDArray, NDArray, NDArray]:
+        """Mean variances (n,) of torques along a motion, mean squares of torques, and variances by noise alone."""
+        columns, arm = self.model.columns(along), self.model.base.source
+        tau = np.stack([Y @ self.x[self.model.columns_of(j)] for j, Y in enumerate(columns)], axis=1)
+        noise = self._variance(np.zeros_like(columns[:, :1]))[0]
+        return self._variance(columns).mean(axis=0), np.mean(drive_torques(arm, tau) ** 2, axis=0), noise
+
+
+def _relative(variance: NDArray, size: NDArray) -> float:
+    """Error of the torques that were measured, relative to their mean squares."""
+    known = ~np.isnan(variance)
+    return float(np.sqrt(variance[known].sum() / max(float(size[known].sum()), 1e-300)))
 
 
 def passes(tracks: Iterable[Track], torque: NDArray) -> float:
