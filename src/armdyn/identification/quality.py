@@ -1,12 +1,10 @@
 """Quality of an identified model: the error to expect on new motion, and whether to use the model.
 
 One number decides, the *expected error*: the relative torque error of the model, as it is written, on motion that was
-not fitted to. It is the root of the torques' variance over their mean square along a motion through the arm's range
-(`novel_motion.wide_motion`): what held-out blocks leave, what fits without a block each differ by, and what no block
-determines; and never less than the error on held-out data. Joints that stood still in the logs stand still. No number
-in it was fitted. Its bound is three times that, or three times the same where all joints go through their range: it
-holds for 94 % of 72 synthetic arms (93 % with a factor of 2), and all of 57 *good* ones are within 1.5 times of it. The
-verdict follows:
+not fitted to. It is the root of the torques' variance over their mean square along a motion that is half like the
+logs, half through the arm's range (`Uncertainty.expected`); and never less than the error on held-out data. Joints that
+stood still in the logs stand still. No number in it was fitted. Its bound is three times that, or three times the error
+where all joints go through their range. The verdict follows:
 
 * *not usable*: a finding rejects, or the expected error is `NOT_USABLE_ERROR` or more;
 * *usable with care*: a finding warns, or the expected error is above `CAREFUL_ERROR`;

@@ -2,7 +2,8 @@
 
 The variance of a torque has three parts: the mean square that the model leaves on held-out blocks; the jackknife, by
 which fits without a block each differ from the fit to all (it sees what the model lacks, and grows where motion goes
-beyond the logs); and the posterior of the parameters under the belief (it sees what no block determines).
+beyond the logs); and the posterior of the parameters under the belief (it sees what no block determines). The error to
+expect on new motion counts of the last two only what is more than along the logs, for held-out blocks have that.
 """
 
 from __future__ import annotations
