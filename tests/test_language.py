@@ -10,8 +10,6 @@ import armdyn
 
 SOURCE = Path(armdyn.__file__).parent
 OPTION = re.compile(r"(^| )--[a-z]{3,}")
-# Programs of their own, which are copied beside a motion and have options of their own.
-PROGRAMS = {"trajectory/experiment/send_motion.py", "trajectory/experiment/record_motion.py"}
 
 
 def options_in(text: str) -> list[str]:
@@ -24,11 +22,7 @@ def test_no_option_is_named_below_the_command_line() -> None:
     named = {}
     for path in SOURCE.rglob("*.py"):
         place = path.relative_to(SOURCE).as_posix()
-        if (
-            not place.startswith(("cli/", "report/"))
-            and place not in PROGRAMS
-            and (names := options_in(path.read_text()))
-        ):
+        if not place.startswith(("cli/", "report/")) and (names := options_in(path.read_text())):
             named[place] = names
     assert named == {}
 

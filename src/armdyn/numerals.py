@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
+
 
 def number(value: float, digits: int = 4) -> str:
     """A number as short as `digits` significant ones allow; a dash where there is none."""

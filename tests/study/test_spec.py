@@ -64,8 +64,8 @@ BAD = {
         ("", "expected 'duration'"),
         ("duration = inf", "duration: expected a number > 0, got inf"),
         (f"duration = 1{400 * '0'}", "duration: expected a number > 0, got 1000"),  # more than a float can hold
-        ("duration = 1e9", "expected at most 10,000,000 steps per run"),
-        ("duration = 0.25\nsubsteps = 1000000000", "expected at most 10,000,000 steps per run"),
+        ("duration = 1e9", "expected at most 100,000,000 steps per run"),
+        ("duration = 0.25\nsubsteps = 1000000000", "expected at most 100,000,000 steps per run"),
     ],
     "start = [0.0, 0.3]": [("start = [0.0]", r"start: expected 2 numbers, got \[0.0\]")],
     '"point-to-point"': [('"circle"', "kind: unknown 'circle'.*expected one of sway")],

@@ -128,11 +128,8 @@ def _describe(subject: StepSubject) -> str:
 
 # -- numbers -------------------------------------------------------------------------------------------------
 
-# Laws whose functions are kept for their next call.
-KEPT_LAWS = 64
 
-
-@lru_cache(maxsize=KEPT_LAWS)
+@lru_cache
 def _function_of(law: Law, period: float) -> tuple[StepSubject, Callable[..., Any]]:
     subject = StepSubject(law, period)
     return subject, step_function(subject)

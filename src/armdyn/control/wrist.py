@@ -18,8 +18,6 @@ from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import skew
 from armdyn.trace.symbols import Symbol, ca
 
-MIN_POSES = 3
-
 
 @dataclass(frozen=True, eq=False)
 class Tool:
@@ -76,7 +74,7 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     A[:, 3:, 1:4] = -skew(g)  # c x m g = -g x (m c)
     A[:, :, 4:] = np.eye(6)
     rows = A.reshape(-1, 10)
-    if len(poses) < MIN_POSES or np.linalg.matrix_rank(rows, 1e-6) < 10:
+    if np.linalg.matrix_rank(rows, 1e-6) < rows.shape[1]:
         raise ArmdynError(
             "these poses do not tell the tool from the bias",
             where="identify_tool",

@@ -8,9 +8,9 @@ import numpy as np
 
 from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.report.units import cell, shared_unit, with_unit
 
-STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 ROUND_OFF = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
 LINK_HEADS = ("link", "mass [kg]", "centre x [m]", "y", "z")

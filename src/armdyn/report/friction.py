@@ -6,11 +6,11 @@ from typing import Any
 
 from armdyn.identification.fit.friction_band import friction_bands
 from armdyn.identification.fit.result import Fit
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.report.units import UNITS
 
 CURVE, BAND, DESCRIBED = "#e07b00", "#f3b562", "#b9c4cf"
 COLUMNS = 3  # of diagrams
-STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 
 
 def friction_figure(fit: Fit) -> Any | None:

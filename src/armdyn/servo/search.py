@@ -18,7 +18,7 @@ DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a tim
 CONVERGED_FALL = 2e-3  # relative fall of the cost from one step to the next
 MAX_STEP_RATIO = 0.7  # of a parameter, in one step
 MIN_ERROR = 1e-4  # rad or m: errors below it tell nothing of a real arm
-PRIOR_WEIGHT = 3e-3  # pull to the first guess, in parts of what a parameter that the log shows has
+PRIOR_WEIGHT = 3e-5  # pull to the first guess, in parts of what a parameter that the log shows has
 
 Tell = Callable[[float, str], None]
 
@@ -95,7 +95,7 @@ def bounded_step(point: Point, J: NDArray, start: NDArray, damping: float) -> ND
     A = J.T @ J
     b = -J.T @ (point.r * np.sqrt(point.weight)).ravel()
     # The prior is worth little: it decides what the log does not show.
-    belief = PRIOR_WEIGHT * N / scale**2 * 1e-2
+    belief = PRIOR_WEIGHT * N / scale**2
     A, b = A + np.diag(belief), b + belief * (start[free] - x[free])
     A = A + damping * np.diag(np.diag(A))
     step, held = np.zeros(len(free)), np.zeros(len(free), bool)

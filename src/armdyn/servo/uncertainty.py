@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlation_times
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.servo.search import Point
 
-CHI_SQUARED_95 = 3.84  # with one degree of freedom
 MODEL_ERROR = 0.02  # least share of the squared error that is not noise: models are not quite the arms
 UNKNOWN_RATIO = 3.0  # of a parameter, beyond which nothing is known
 
@@ -46,4 +46,5 @@ def allowed_rise(residual: NDArray) -> NDArray:
     model lacks; as much again may hide in the parameters.
     """
     memory = (residual[1:] * residual[:-1]).sum(0) / np.maximum((residual**2).sum(0), 1e-300)
-    return (MODEL_ERROR + np.clip(memory, 0.0, 0.95)) * len(residual) + CHI_SQUARED_95 * correlation_times(residual)
+    noise = STD_OF_95_PERCENT**2 * correlation_times(residual)  # chi squared of one degree of freedom
+    return (MODEL_ERROR + np.clip(memory, 0.0, 0.95)) * len(residual) + noise

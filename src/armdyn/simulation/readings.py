@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.files import write_arrays, write_whole
+from armdyn.trajectory.save import LINES_AT_ONCE
 
 if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
-
-
-LINES_AT_ONCE = 500  # of a file
 
 
 class LogRows(NamedTuple):

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from armdyn.files import Growing, growing_file
 from armdyn.simulation.readings import Readings
 
-HEAD_BYTES = 128  # of an array in an `.npz`: what it is
-
 
 class RunFile:
     """A `.csv` or `.npz` log that grows by parts of a run; a run of a single part needs none.
@@ -121,6 +119,7 @@ def _array_head(shape: tuple[int, ...]) -> bytes:
     """The first bytes of a `.npy` of doubles."""
     stream = io.BytesIO()
     np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": shape})
-    head = stream.getvalue()
-    assert len(head) == HEAD_BYTES  # NumPy leaves room for longer shapes
-    return head
+    return stream.getvalue()
+
+
+HEAD_BYTES = len(_array_head((0, 0)))  # NumPy leaves room for longer shapes

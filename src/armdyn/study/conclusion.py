@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.study.labels import unit, words
 from armdyn.study.spec import Columns
 
-STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 Groups = Sequence[tuple[str, NDArray]]
 
 

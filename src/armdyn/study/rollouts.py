@@ -15,13 +15,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.design.designs import chosen_designs
+from armdyn.control.design.designs import TRAJECTORY_SAMPLES, chosen_designs
 from armdyn.control.protocol import Law
 from armdyn.dynamics.regressors.split import unknown_payload
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.compare import END_SHARE, Sway
+from armdyn.simulation.loop.schedule import MAX_STEPS
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
@@ -51,8 +52,6 @@ REFERENCES = ("sway", "point-to-point", "file")
 # Friction torques are linear in these; velocities and temperatures stay as they are.
 DRY = ("coulomb", "asymmetry", "static")
 VISCOUS = ("viscous", "viscous_asymmetry")
-MAX_STEPS = 10_000_000  # of a run: hours at a kilohertz
-DESIGN_POINTS = 400  # of a reference, from which designs take their gains
 
 
 @dataclass(frozen=True)
@@ -340,7 +339,7 @@ def _laws(
             )
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
-            samples = motion(np.linspace(0.0, end, DESIGN_POINTS))
+            samples = motion(np.linspace(0.0, end, TRAJECTORY_SAMPLES))
             try:
                 (law,) = chosen_designs(arm, samples, bandwidth, timing.rate, [design]).values()
             except ArmdynError as error:

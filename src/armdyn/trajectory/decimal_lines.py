@@ -7,17 +7,17 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-STEPS = 1e12  # in one: a file keeps what round-off leaves of a limit, and stays readable
-LARGEST = 9999.0  # with four digits before the point; larger numbers are written one by one
 GROUP = np.uint64(10_000)  # of four digits
-# A number as text with room for all it may need; bytes of zero are left out.
+# A number as text with room for all it may need: one group before the point (larger numbers are written one by one),
+# three after it, so that a file keeps what round-off leaves of a limit, and stays readable. Bytes of zero are left out.
 TEXT = np.dtype([("sign", "u1"), ("whole", "u4"), ("point", "u1"), ("decimals", "u4", (3,)), ("end", "u1")])
+STEPS = float(GROUP) ** TEXT["decimals"].shape[0]  # in one
 
 
 def decimal_lines(rows: NDArray) -> str:
     """Lines (N) of c numbers with commas between, each with at most 12 decimals."""
     size = np.abs(rows)
-    if not (size <= LARGEST).all():  # also where one is not a number
+    if not (size < GROUP).all():  # also where one is not a number
         line = ",".join(["%.12g"] * rows.shape[1]) + "\n"
         return line * len(rows) % tuple(rows.ravel().tolist())
     whole, first, second, third = _groups((size * STEPS + 0.5).astype(np.uint64))

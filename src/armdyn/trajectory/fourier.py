@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import check_positive
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
+from armdyn.trajectory.protocol import GRID_RATE_HZ, HoldAtEnds, JointMotion
 
 DRIFT_TERMS = 5  # terms of the polynomial
-PEAK_RATE_HZ = 2000.0  # samples per second in which peaks are sought
 
 
 class Basis(NamedTuple):
@@ -121,7 +120,7 @@ class FourierSeries(HoldAtEnds):
             bound += np.abs(self.drift) @ ends * (2 / self.duration) ** (order - 1)
         return np.asarray(bound)
 
-    def peaks(self, center: NDArray, rate: float = PEAK_RATE_HZ) -> JointMotion:
+    def peaks(self, center: NDArray, rate: float = GRID_RATE_HZ) -> JointMotion:
         """Upper bounds (n,) of abs(q - center), abs(qd) and abs(qdd) at all times.
 
         Between samples h apart a function leaves the straight line by h² / 8 times its second derivative at most.

@@ -17,6 +17,8 @@ from armdyn.trajectory.protocol import JointMotion, Trajectory
 CHECK_RATE_HZ = 10_000.0
 # Samples of that grid in memory at once.
 BLOCK_SAMPLES = 20_000
+# Configurations that stand for all within limits, the same every time.
+RANDOM_POSES = 2000
 # Half of a range that is open on one side [rad or m].
 OPEN_HALF = np.pi
 # Round-off of positions, velocities and accelerations, as a fraction of their limits.
@@ -103,6 +105,11 @@ class MotionLimits:
     def half_range(self) -> NDArray:
         """Largest distance from `center` (n,); infinite where the joint turns freely."""
         return np.minimum(self.upper - self.center, self.center - self.lower)
+
+    def random_poses(self, part: float = 1.0) -> NDArray:
+        """Configurations (RANDOM_POSES, n) within a part of the range, and half a turn about its middle."""
+        reach = part * np.minimum(self.half_range, OPEN_HALF)
+        return self.center + reach * np.random.default_rng(0).uniform(-1, 1, (RANDOM_POSES, len(reach)))
 
     def _joint(self, i: int) -> str:
         return f"joint {i + 1} '{self.joint_names[i]}'"

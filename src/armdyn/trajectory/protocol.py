@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
 
+GRID_RATE_HZ = 1000.0  # samples per second at which motions are looked at first
+
 
 class JointMotion(NamedTuple):
     """Joint positions, velocities and accelerations, each (..., n) for times (...)."""

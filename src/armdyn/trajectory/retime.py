@@ -11,14 +11,13 @@ from armdyn.arrays import check_positive, row_of
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
+from armdyn.trajectory.motion_limits import ROUND_OFF
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 
 GRID_STEPS = 20_000  # steps at which limits are looked at
 # Values between the steps of the grid may be larger than those on it by this part.
 LIMIT_MARGIN = 1e-6
 FINER_STEPS = 100  # steps for one, where the acceleration seems to jump
-STILL_SPEED_RATIO = 1e-9  # of a speed: dry friction is all that is left
-MAX_DOUBLINGS = 60  # of the time, until torques keep to their limits
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,7 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     from scipy.optimize import brentq
 
     q, qd, qdd = motion
-    held = joint_torque(arm, q, STILL_SPEED_RATIO * qd, 0 * qdd)
+    held = joint_torque(arm, q, ROUND_OFF * qd, 0 * qdd)  # dry friction is all that is left of it
     over = np.abs(held) >= limit
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
@@ -144,15 +143,16 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
         )
 
     def excess(log_factor: float) -> float:
+        # As a logarithm, which is nearly straight.
         factor = np.exp(log_factor)
-        return float((np.abs(joint_torque(arm, q, qd / factor, qdd / factor**2)) / limit).max()) - 1
+        largest = (np.abs(joint_torque(arm, q, qd / factor, qdd / factor**2)) / limit).max()
+        return float(np.log(max(largest, np.finfo(float).tiny)))
 
-    fast = np.log(least) if least > 0 else 0.0
-    step = np.log(2.0) if excess(fast) > 0 else -np.log(2.0)
-    if step < 0 < least:
+    fast, span = np.log(least) if least > 0 else 0.0, -np.log(np.finfo(float).eps)
+    if excess(fast) > 0:
+        return float(np.exp(brentq(excess, fast, fast + span, xtol=LIMIT_MARGIN / 10)))
+    if least > 0:
         return least
-    for _ in range(MAX_DOUBLINGS):
-        if (excess(fast + step) > 0) != (step > 0):
-            return float(np.exp(brentq(excess, fast, fast + step, xtol=LIMIT_MARGIN / 10)))
-        fast += step
-    return 0.0  # massless: nothing limits it
+    if not excess(fast - span) > 0:
+        return 0.0  # massless: nothing limits it
+    return float(np.exp(brentq(excess, fast - span, fast, xtol=LIMIT_MARGIN / 10)))

@@ -221,7 +221,7 @@ def test_the_folder_for_ros(folder, experiment, arm):
     names = {path.name for path in folder.iterdir()}
     assert names == {
         "approach.csv", "rehearsal.csv", "motion.csv", "return.csv", "motion.yaml", "rehearsal.yaml", "send_motion.py",
-        "record_motion.py",
+        "record_motion.py", "robot.json",
     }  # fmt: skip
     message = yaml.load((folder / "motion.yaml").read_text(), Loader=LOADER)
     assert message["joint_names"] == list(arm.joint_names)

@@ -24,7 +24,6 @@ RECORDS = 10
 SLOWEST_LEARNING_RATE = 1e-3
 # A record is exchanged if that makes log det larger by this, so that round-off exchanges nothing.
 MIN_GAIN = 1e-6
-WORST_PIVOT = 1e300
 
 
 def remember(W: Symbol, r: Symbol, memory: Values, params: Values) -> dict[str, Symbol]:
@@ -62,7 +61,7 @@ def _merit(information: Symbol, gain: Symbol) -> Symbol:
     root = ca.diag(ca.sqrt(gain / SLOWEST_LEARNING_RATE))
     rates = ca.SX.eye(gain.shape[0]) + ca.mtimes([root, information, root])
     # Round-off may leave a vanishing pivot negative: such a memory is worse than any.
-    return -sum((ca.log(ca.if_else(x > 0, x, WORST_PIVOT)) for x in factorize(rates).inverse_d), ca.SX(0))
+    return -sum((ca.log(ca.if_else(x > 0, x, np.finfo(float).max)) for x in factorize(rates).inverse_d), ca.SX(0))
 
 
 def _squares(W: Symbol, R: Symbol) -> Symbol:

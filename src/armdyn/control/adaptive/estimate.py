@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
+from armdyn.control.laws.filters import mean_decay
 from armdyn.control.laws.model import ModelBased
 from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
@@ -17,8 +18,6 @@ from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
-# Part of a leak's time constant below which a period's effect is a straight line to 1e-12.
-MIN_PART = 1e-6
 # Data of every adaptation: see `Adaptive`.
 ADAPTATION_SHAPES: dict[str, Any] = {
     "start": "u",
@@ -40,10 +39,7 @@ def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Sym
     """
     strength = ca.dot(rules["gain"], ca.mtimes((Y * Y).T, rules["normalize"]))
     change = rules["gain"] * rate / (1 + dt * strength) - rules["leak"] * (phi - rules["start"])
-    part = rules["leak"] * dt
-    # (1 - exp(-x)) / x, by its series where the difference would round off
-    fraction = ca.if_else(part > MIN_PART, (1 - ca.exp(-part)) / ca.fmax(part, MIN_PART), 1 - part / 2)
-    return ca.fmax(ca.fmin(phi + dt * fraction * change, rules["upper"]), rules["lower"])
+    return ca.fmax(ca.fmin(phi + dt * mean_decay(rules["leak"] * dt) * change, rules["upper"]), rules["lower"])
 
 
 def outside(s: Symbol, dead_zone: Symbol) -> Symbol:

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
 
-# Largest eigenvalue of M^-1 kd dt that designs allow: what is stable with torques that come a period late.
-MAX_DAMPING = 1.0
 # Steps of a reduction, each of which lowers the joints of the fastest mode; what is left then is lowered in all.
 MAX_REDUCTIONS = 200
 # Part of an inertia above which a reduction is not worth a word.
@@ -51,7 +49,8 @@ def sampled_inertia(M: NDArray, rate: float, damping: float) -> SampledInertia:
         Damping gain over inertia [1/s].
     """
     mean = np.diagonal(M.mean(0))
-    inverse, allowed, inertia = np.linalg.inv(M), MAX_DAMPING * rate / damping, mean.copy()
+    inverse, inertia = np.linalg.inv(M), mean.copy()
+    allowed = rate / damping  # eigenvalues of M^-1 kd dt up to 1 are stable with torques that come a period late
     largest = 0.0
     for _ in range(MAX_REDUCTIONS):
         # M^-1 D has the eigenvalues of the symmetric D^1/2 M^-1 D^1/2.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,10 +12,10 @@ from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
 from armdyn.trace.formula import Array, Scalar, Symbol, ca, traced
 
-# Terms of the series of a step's displacement: 1 / 18! is round-off where both poles times the period are within 1.
-SERIES_TERMS = 18
+# Terms of the series of a step's displacement: 1 / k! is round-off where both poles times the period are within 1.
+SERIES_TERMS = next(k for k in count(1) if np.finfo(float).eps * factorial(k) > 1)
 # Least positive number that divides.
-TINY = 1e-300
+TINY = np.finfo(float).tiny
 
 
 @traced(returns={"after": "n"})
@@ -76,11 +78,11 @@ def _impulse_response(a: Symbol, b: Symbol) -> tuple[Symbol, Symbol]:
     fast = ca.if_else(real, a + root, 1)
     slow = ca.if_else(real, b / ca.fmax(fast, TINY), 0)  # no difference of two large numbers
     # Two lags after each other, or a decaying wave.
-    lag = ca.exp(-slow) * _mean_decay(ca.if_else(real, 2 * root, 0))
+    lag = ca.exp(-slow) * mean_decay(ca.if_else(real, 2 * root, 0))
     decay = ca.exp(-a)
     wave = decay * ca.if_else(root > 0, ca.sin(root) / ca.fmax(root, TINY), 1)
     s = ca.if_else(real, lag, wave)
-    after_lags = (_mean_decay(slow) - lag) / ca.fmax(fast, TINY)
+    after_lags = (mean_decay(slow) - lag) / ca.fmax(fast, TINY)
     after_wave = (1 - decay * ca.cos(root) - a * wave) / ca.fmax(b, TINY)
     # Both cancel where the poles are near zero: there the series, c[k + 2] by s'' = -2 a s' - b s.
     near = ca.logic_and(a < 0.5, b < 0.25)
@@ -91,6 +93,6 @@ def _impulse_response(a: Symbol, b: Symbol) -> tuple[Symbol, Symbol]:
     return s, ca.if_else(near, integral, ca.if_else(real, after_lags, after_wave))
 
 
-def _mean_decay(x: Symbol) -> Symbol:
+def mean_decay(x: Symbol) -> Symbol:
     """Mean of exp(-t) over 0 < t < x, (1 - exp(-x)) / x."""
     return ca.if_else(x > 0, -ca.expm1(-x) / ca.fmax(x, TINY), 1)

@@ -12,7 +12,7 @@ from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, MODELS, exer
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, as_numbers, one_number
 from armdyn.control.step import traced_step
-from armdyn.control.theory.gains import bryson
+from armdyn.control.theory.gains import ROUND_OFF, bryson
 from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
@@ -27,8 +27,6 @@ from armdyn.trajectory.protocol import JointMotion
 # Data of the model that the regulator about the measured state takes.
 DATA_SHAPES: dict[str, Any] = {**MODEL_SHAPES, **FRICTION_SHAPE}
 DESIGNS = ("finite", "discrete", "continuous")
-# Parts of the largest entry by which weights may be asymmetric or indefinite: round-off.
-SYMMETRY_ROUND_OFF = 1e-9
 
 
 @traced(returns={"tau": "n"})
@@ -171,10 +169,7 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     if not np.isfinite(array).all():
         raise ShapeError(where=where, expected="finite numbers")
     largest = np.abs(array).max()
-    if (
-        np.abs(array - array.T).max() > SYMMETRY_ROUND_OFF * largest
-        or np.linalg.eigvalsh(array)[0] < -SYMMETRY_ROUND_OFF * largest
-    ):
+    if np.abs(array - array.T).max() > ROUND_OFF * largest or np.linalg.eigvalsh(array)[0] < -ROUND_OFF * largest:
         raise ShapeError(where=where, expected="a symmetric matrix without negative eigenvalues")
     return array
 

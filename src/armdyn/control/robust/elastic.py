@@ -30,8 +30,6 @@ from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import JointMotion
 
 INERTIA, DAMPING = DRIVE_NAMES.index("inertia"), DRIVE_NAMES.index("damping")
-# Samples that differences of the reference's accelerations need.
-MIN_SAMPLES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,8 +166,8 @@ class ElasticLinearisation(ModelLaw):
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Room for the links, and jerk and snap of the reference."""
         a = np.asarray(motion.qdd)
-        jerk = np.gradient(a, t, axis=0) if len(t) >= MIN_SAMPLES else np.zeros_like(a)
-        snap = np.gradient(jerk, t, axis=0) if len(t) >= MIN_SAMPLES else np.zeros_like(a)
+        jerk = np.gradient(a, t, axis=0) if len(t) > 1 else np.zeros_like(a)
+        snap = np.gradient(jerk, t, axis=0) if len(t) > 1 else np.zeros_like(a)
         return {"links": np.zeros((len(t), 2 * self.arm.n)), "jerk": jerk, "snap": snap}
 
     @traced_step

@@ -19,8 +19,8 @@ from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
-# Step of the differences by which a law's feedback is found [rad or m, /s].
-DIFFERENCE_STEP = 1e-5
+# Step of central differences by which a law's feedback is computed [rad or m, /s]: rounding is as small as curvature.
+DIFFERENCE_STEP = np.cbrt(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)

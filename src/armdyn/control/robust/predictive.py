@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.control.protocol import Reference
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.control.theory.gains import bryson
@@ -19,8 +20,6 @@ from armdyn.errors import ArmdynWarning, ShapeError, import_extra, quote
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
-# Velocity below which dry friction fades out of nominal torques [rad/s or m/s].
-FRICTION_WIDTH = 0.05
 # DAQP's sign of an optimal solution, and its marks of bounds that hold and of those that may yield.
 OPTIMAL, HARD, SOFT = 1, 0, 8
 # Stands for bounds that are not there.

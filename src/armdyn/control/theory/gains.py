@@ -12,8 +12,8 @@ from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 
-# Matrices whose commutator is smaller than this part of their product are taken to commute.
-COMMUTATOR_ROUND_OFF = 1e-9
+# Part of the largest entry of matrices, up to which asymmetry, negative eigenvalues and commutators are round-off.
+ROUND_OFF = 1e-9
 # Samples a period of the loop's own frequency below which a sampled law differs visibly from its design.
 SAMPLES_A_PERIOD = 20.0
 
@@ -127,7 +127,7 @@ def gain_matrix(law: Law, name: str) -> None:
 def commute(A: NDArray, B: NDArray) -> bool:
     """Whether A B = B A up to round-off."""
     AB, BA = A @ B, B @ A
-    return bool(np.abs(AB - BA).max() <= COMMUTATOR_ROUND_OFF * np.abs(AB).max())
+    return bool(np.abs(AB - BA).max() <= ROUND_OFF * np.abs(AB).max())
 
 
 def _positive(value: ArrayLike, what: str) -> NDArray:

@@ -17,8 +17,8 @@ from armdyn.errors import ArmdynError, ShapeError
 MAX_STEPS = 60
 # Relative change of the solution at which an iteration has converged.
 CONVERGED_CHANGE = 1e-13
-# Entries that only systems without a stabilising solution reach; products of three do not overflow yet.
-MAX_ENTRY = 1e100
+# Entries that only systems without a stabilising solution reach; products of four do not overflow yet.
+MAX_ENTRY = np.sqrt(np.sqrt(np.finfo(float).max))
 
 
 class Regulator(NamedTuple):

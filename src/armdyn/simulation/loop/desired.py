@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, is_number
 from armdyn.errors import ShapeError, quote
+from armdyn.simulation.plant.step_length import N_EXAMPLES
 from armdyn.trajectory.protocol import JointMotion
-
-POSES_LOOKED_AT = 9  # at which the plant's own rates are looked at
 
 
 def make_reference(
@@ -49,8 +48,8 @@ def make_reference(
 
 
 def some_poses(motion: Callable[[NDArray], JointMotion], duration: float) -> NDArray:
-    """Positions (POSES_LOOKED_AT, n) along the reference."""
-    return motion(np.sort(scatter(POSES_LOOKED_AT)) * duration).q
+    """Positions (N_EXAMPLES, n) along the reference."""
+    return motion(np.sort(scatter(N_EXAMPLES)) * duration).q
 
 
 def scatter(count: int) -> NDArray:

@@ -19,7 +19,7 @@ from armdyn.simulation.loop.desired import make_reference, some_poses
 from armdyn.simulation.loop.schedule import Schedule, make_clock
 from armdyn.simulation.loop.stability import expected_instability
 from armdyn.simulation.plant.plant import Plant
-from armdyn.simulation.plant.step_length import RUNS_LOOKED_AT, check_step, substeps_for
+from armdyn.simulation.plant.step_length import N_EXAMPLES, check_step, substeps_for
 from armdyn.simulation.sensors import Sensors
 from armdyn.trace.kernel import check_threads, default_threads
 from armdyn.trace.shapes import text
@@ -281,9 +281,9 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     """Complain about parameters with which bodies run away from what pushes them."""
     if plant.theta is None and plant.arm.is_physical:
         return
-    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n_joints)[:RUNS_LOOKED_AT]
-    drive = plant.own_drive.reshape(-1, plant.arm.n_joints, 4)[:RUNS_LOOKED_AT]
-    M = augmented_mass_matrix(plant.arm, q[:RUNS_LOOKED_AT], theta=theta, drive=drive)
+    theta = plant.own_theta.reshape(-1, 10 * plant.arm.n_joints)[:N_EXAMPLES]
+    drive = plant.own_drive.reshape(-1, plant.arm.n_joints, 4)[:N_EXAMPLES]
+    M = augmented_mass_matrix(plant.arm, q[:N_EXAMPLES], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
         raise ModelError(
             f"arm '{plant.arm.name}' starts where its mass matrix is not positive definite", where="simulate"

@@ -23,12 +23,11 @@ from armdyn.simulation.loop.batch import BatchLoop
 from armdyn.simulation.loop.desired import scatter
 from armdyn.simulation.loop.programs import OUTPUTS, sensor_shapes
 from armdyn.simulation.loop.schedule import Schedule
+from armdyn.simulation.plant.step_length import N_EXAMPLES
 from armdyn.simulation.sensors import Sensors
 
-# Instants of the reference that are looked at, besides those at which joints are fastest.
-POSES_LOOKED_AT = 7
-# Disturbances of the state for differences: rounding and curvature both stay near 1e-9.
-DISTURBANCE = 1e-5
+# Disturbances of the state for central differences: rounding is as small as curvature.
+DISTURBANCE = float(np.cbrt(np.finfo(float).eps))
 # Joints are looked at while they slide at least this fast [rad/s or m/s]: at rest, friction would hide an instability.
 # Not faster, as adaptive laws learn the more, the faster they believe to move.
 SLIDING_VELOCITY = 0.2
@@ -193,7 +192,7 @@ class Period:
 def _instants(schedule: Schedule, directions: int) -> NDArray:
     """The samples that are looked at, ascending; so few that the check takes no more steps than the run."""
     clock = schedule.clock
-    spread = (scatter(POSES_LOOKED_AT) * clock.samples).astype(int)
+    spread = (scatter(N_EXAMPLES) * clock.samples).astype(int)
     fastest = np.argmax(np.abs(schedule.motion.qd[:: clock.substeps]), axis=0)
     return np.unique(np.concatenate([spread, fastest])[: max(clock.samples // (2 * directions), 1)])
 

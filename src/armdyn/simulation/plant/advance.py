@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.control.wrist import free_reading
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.constrained import solve_constrained, wanted_acceleration
@@ -33,7 +34,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
-from armdyn.simulation.plant.plant import BLUR_SPEED, PlantFeatures
+from armdyn.simulation.plant.plant import PlantFeatures
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.stages import call_stage
 from armdyn.trace.symbols import Symbol, ca
@@ -219,7 +220,8 @@ class PlantStep(NamedTuple):
     @property
     def _blur(self) -> float:
         """Width of the smooth stand-in for dry friction."""
-        return BLUR_SPEED if self.kind.friction == "blurred" else 0.0
+        # Under a constraint: which of several joints sticks is not determined there.
+        return FRICTION_WIDTH if self.kind.friction == "blurred" else 0.0
 
     def acceleration(self, x: Symbol, v: Symbol, tau: Symbol, instant: int, slip: Slip | None) -> Symbol:
         """Accelerations of links and of elastic joints' rotors, those of what sticks zero."""

@@ -24,9 +24,6 @@ from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 ENGINES = ("armdyn", "mujoco")
-# Speed below which dry friction of an arm under a constraint fades [rad/s or m/s]: which of several joints sticks is
-# not determined there.
-BLUR_SPEED = 0.01
 # Parts of a plant that may be left out, and of what kind they are.
 PARTS: dict[str, type] = {
     "elasticity": Elasticity, "contact": Contact, "wrist": WristSensor, "servo": PositionServo,

@@ -12,18 +12,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.springs import spring_columns
 from armdyn.errors import ModelError
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES, STEEP_SPEED
-from armdyn.simulation.plant.plant import BLUR_SPEED, Plant
+from armdyn.simulation.plant.plant import Plant
 
 # Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
 # leaves room for poses and runs of a batch that are not looked at.
 MAX_STEP_TIMES_RATE = 2.5
 CHOSEN_STEP_TIMES_RATE = 1.0
 DRY = ("coulomb", "static")
-RUNS_LOOKED_AT = 8  # runs of a batch that are looked at
+N_EXAMPLES = 8  # runs of a batch, and instants of a motion, that stand for all in checks before a run
 
 
 class Fastest(NamedTuple):
@@ -95,7 +96,7 @@ def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:
         drive = drive + servo_drive
     drive = drive.reshape(-1, *drive.shape[-2:])
     runs = max(len(theta), len(friction), len(drive))
-    chosen = np.unique(np.linspace(0, runs - 1, RUNS_LOOKED_AT).astype(int))
+    chosen = np.unique(np.linspace(0, runs - 1, N_EXAMPLES).astype(int))
     return [(theta[k % len(theta)], friction[k % len(friction)], drive[k % len(drive)]) for k in chosen]
 
 
@@ -113,7 +114,7 @@ def _resistance(plant: Plant, friction: NDArray, drive: NDArray) -> tuple[NDArra
     viscous, damping, stiffness = FRICTION_NAMES.index("viscous"), *map(DRIVE_NAMES.index, ("damping", "stiffness"))
     resisting = friction[:, viscous] + _steepest_slope(plant, friction)
     if plant.kind.friction == "blurred":
-        resisting = resisting + np.abs(friction[:, [FRICTION_NAMES.index(x) for x in DRY]]).max(1) / BLUR_SPEED
+        resisting = resisting + np.abs(friction[:, [FRICTION_NAMES.index(x) for x in DRY]]).max(1) / FRICTION_WIDTH
     if plant.arm.shafts is not None:  # such arms have no springs behind rotors
         S, G = plant.arm.shafts, np.eye(n) if plant.arm.G is None else plant.arm.G
         return S.T @ np.diag(resisting + drive[:, damping]) @ S, G.T @ np.diag(drive[:, stiffness]) @ G

@@ -19,7 +19,6 @@ from armdyn.trajectory.sequence import Sequence
 SPEED_RATIO = 0.15  # part of the velocity limits
 APPROACH_ACCELERATION = 0.5  # of which the limits are reached in [rad/s², m/s²]
 MAX_SPEED = 0.3  # [rad/s, m/s]
-GRID_RATE_HZ = 50.0  # samples per second at which so slow a way is looked at first
 VIA_POSES_TRIED = 200  # poses that are tried between, where the straight way is not free
 
 
@@ -76,7 +75,7 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
         ) or (point_to_point(home, start, duration=1.0),)
         if all(clearance.worst(part(np.linspace(0, part.duration, 50)).q)[0] > 0 for part in parts):
             way = Sequence(parts)
-            if clearance.least(way, limits, GRID_RATE_HZ) > 0:
+            if clearance.least(way, limits) > 0:
                 return way
     raise LimitError(
         "no way from the home pose to the start of the motion was found that keeps links apart and "

@@ -19,9 +19,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-GRID_RATE_HZ = 1000.0  # samples per second of the first grid
+from armdyn.trajectory.protocol import GRID_RATE_HZ
+
 REFINEMENT = 8  # samples for one in a finer grid
-MAX_REFINEMENTS = 2  # finer grids, one within the other
+MAX_REFINEMENTS = 3  # finer grids, one within the other
 
 
 def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: float = GRID_RATE_HZ) -> float:
@@ -42,7 +43,7 @@ def least_between(slack: Callable[[NDArray], NDArray], duration: float, rate: fl
         return SlackBounds(lower, (lower < change).any(1) & (np.minimum(s[:-1], s[1:]) >= 0).all(1))
 
     # One interval more on each side, so that bends at the ends are seen.
-    return refined_least(bounds, grid(duration, rate), MAX_REFINEMENTS, beside=1)
+    return refined_least(bounds, grid(duration, rate), beside=1)
 
 
 class SlackBounds(NamedTuple):
@@ -52,12 +53,14 @@ class SlackBounds(NamedTuple):
     is_rough: NDArray
 
 
-def grid(duration: float, rate: float) -> NDArray:
+def grid(duration: float, rate: float = GRID_RATE_HZ) -> NDArray:
     """Times from 0 to a duration, at least `rate` a second."""
     return np.linspace(0.0, duration, max(4, int(np.ceil(duration * rate))) + 1)
 
 
-def refined_least(bounds: Callable[[NDArray], SlackBounds], t: NDArray, refinements: int, beside: int = 0) -> float:
+def refined_least(
+    bounds: Callable[[NDArray], SlackBounds], t: NDArray, refinements: int = MAX_REFINEMENTS, beside: int = 0
+) -> float:
     """The least of lower bounds on a grid, with finer grids, one within the other, where they are rough.
 
     Finer grids begin and end `beside` so many intervals more. Infinite if there is nothing to bound.

@@ -17,16 +17,13 @@ from armdyn.trajectory.excitation.between_samples import SlackBounds, grid, refi
 from armdyn.trajectory.excitation.crowding import Crowd, Shortfall, shortfall
 from armdyn.trajectory.excitation.guarantees import Pairs
 from armdyn.trajectory.excitation.motion_constraints import Pull, States
-from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.motion_limits import RANDOM_POSES, MotionLimits
 from armdyn.trajectory.protocol import Trajectory
 
-PROBE_POSES = 2000  # random configurations by which what touches by construction, or never, is told
-OVERLAP_RATIO = 0.95  # part of them in which things overlap that cannot be kept apart
+OVERLAP_RATIO = 0.95  # part of all random configurations in which things overlap that cannot be kept apart
 TOUCHING_DISTANCE_M = 0.02  # clearance below which they do [m]
 NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches need not look [m]
 MAX_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
-GRID_RATE_HZ = 500.0  # samples per second of the first grid
-MAX_REFINEMENTS = 3  # finer grids, one within the other
 TIGHT_M = 0.0005  # how near a tight bound is to the least distance [m]
 
 
@@ -122,7 +119,7 @@ class Clearance:
 
     @cached_property
     def _probe(self) -> NDArray:
-        """Slacks (PROBE_POSES, ...) of everything."""
+        """Slacks (RANDOM_POSES, ...) of everything."""
         return self._slack(self._all, self.bodies.at(random_poses(self.arm)))
 
     @cached_property
@@ -271,17 +268,13 @@ class Clearance:
                 _share(on_a[:, columns.two[c]], on_b[:, columns.two[c]], nearest.t[:, c], -force[:, c])
         return Shortfall((short**2).sum(1), self.bodies.pull(posed, on_a, on_b))
 
-    def least(
-        self, motion: Trajectory, limits: MotionLimits, rate: float = GRID_RATE_HZ, *, tight: bool = False
-    ) -> float:
+    def least(self, motion: Trajectory, limits: MotionLimits, *, tight: bool = False) -> float:
         """A lower bound of all free distances at all times of a motion within speed and acceleration limits.
 
-        `rate` is that of the first grid [Hz], which slow motions need less fine. A bound that is not negative is
-        brought no nearer to the least distance unless it shall be `tight`: to TIGHT_M.
+        A bound that is not negative is brought no nearer to the least distance unless it shall be `tight`: to TIGHT_M.
         """
         bend = self._bend(limits.velocity, limits.acceleration)
-        times = grid(motion.duration, rate)
-        return refined_least(lambda t: self._bounds(motion, t, bend, tight), times, MAX_REFINEMENTS)
+        return refined_least(lambda t: self._bounds(motion, t, bend, tight), grid(motion.duration))
 
     def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> SlackBounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.
@@ -339,7 +332,7 @@ def _share(on_a: NDArray, on_b: NDArray, s: NDArray, force: NDArray) -> None:
     on_b += part
 
 
-def random_poses(arm: Arm, count: int = PROBE_POSES, seed: int = 0) -> NDArray:
+def random_poses(arm: Arm, count: int = RANDOM_POSES, seed: int = 0) -> NDArray:
     """Configurations (count, n) within the arm's limits, the same every time."""
     lower, upper = (np.clip(x, -np.pi, np.pi) for x in arm.position_limits)
     return np.random.default_rng(seed).uniform(lower, upper, (count, arm.n))

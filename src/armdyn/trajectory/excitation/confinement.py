@@ -18,7 +18,6 @@ from armdyn.trajectory.protocol import Trajectory
 # A motion that leaves so much of a joint's range unused is asked why; what is in the way in as much of it is the cause.
 MOST = 0.5
 POSES, PLACES = 40, 15  # of the motion, and of the joint in the rest of its range, that are tried
-POSES_HELD = 500  # random ones in which gravity is weighed
 
 
 # Names of the parameters of `excite` that remedies speak of; the command line has others for them.
@@ -114,8 +113,7 @@ def _obstructions(
 
 def too_weak(limits: MotionLimits, constraints: Iterable[MotionConstraint]) -> str:
     """The joint that can least hold the arm up against gravity by its torque limit, in words; empty if all can."""
-    reach = np.minimum(limits.half_range, np.pi)
-    q = limits.center + reach * np.random.default_rng(0).uniform(-1, 1, (POSES_HELD, len(reach)))
+    q = limits.random_poses()
     rest = np.zeros_like(q)
     for each in constraints:
         if isinstance(each, TorqueLimits):

@@ -17,8 +17,6 @@ from armdyn.model.quantities import Number, Q
 from armdyn.shapes.bodies import Bodies
 from armdyn.trace.formula import Array, Vector, ca, on_symbols, traced
 
-MIN_AXIS_DISTANCE_M = 1e-12  # distances of axes do not come below this: there is a direction then [m]
-
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
@@ -89,7 +87,8 @@ def _squares(crowd: Crowd, q: Any, margin: Any) -> tuple[Any, Any]:
     for i, j in zip(crowd.one.tolist(), crowd.two.tolist(), strict=True):
         s, t = map(hold, _nearest(crowd, a[i] - a[j], (way[i], way[j]), (i, j)))
         gap = a[i] + s * way[i] - a[j] - t * way[j]
-        distance = ca.sqrt(ca.dot(gap, gap) + MIN_AXIS_DISTANCE_M**2) - radius[i] - radius[j]
+        # Axes that meet have a direction from one to the other, too: nothing is divided by zero.
+        distance = ca.sqrt(ca.dot(gap, gap) + np.finfo(float).tiny) - radius[i] - radius[j]
         total += ca.fmax(0, margin - distance) ** 2
     for k, (*normal, offset) in zip(crowd.body.tolist(), crowd.planes.tolist(), strict=True):
         up = ca.SX(ca.DM(normal))

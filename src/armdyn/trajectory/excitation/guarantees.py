@@ -20,7 +20,6 @@ OVERLAP = "overlap"  # why pairs are dropped that cannot be kept apart
 EXCLUDED = "excluded"  # by the arm's file
 UNKNOWN = "unknown"
 SWITCHED_OFF = "switched off"
-MM = 1000.0
 NOUNS = {
     "position": "positions",
     "velocity": "velocities",
@@ -131,7 +130,7 @@ class LowestPoint(NamedTuple):
             return f"lowest point {abs(self.height):.2f} m {side} the origin of the base axes"
         point, near, beyond = PLANE_WORDS.get(self.plane, OTHER_WORDS)
         side = near if self.height >= 0 else beyond
-        return f"{point} point {abs(MM * self.height):.0f} mm {side} the {self.plane}"
+        return f"{point} point {abs(1e3 * self.height):.0f} mm {side} the {self.plane}"
 
 
 def _statement(one: Guarantee) -> str:
@@ -154,7 +153,8 @@ def _statement(one: Guarantee) -> str:
 
 def _free(one: Guarantee) -> str:
     """The least distance, in whole millimetres that are certain."""
-    return f", by {int(MM * one.min_distance)} mm or more" if one.min_distance >= 1 / MM else ""
+    millimetres = int(1e3 * one.min_distance)
+    return f", by {millimetres} mm or more" if millimetres >= 1 else ""
 
 
 def _bodies(one: Guarantee) -> str:

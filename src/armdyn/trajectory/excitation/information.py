@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-NEGLIGIBLE_SHARE = 1e-15  # shares of the slope that are left out
 MAX_NAMED = 4  # columns that a motion shows least
 
 
@@ -107,7 +106,7 @@ def evaluate(S: NDArray, forms: NDArray, criterion: str, power: float, unit_colu
     share = overall.slope[:, None] * of_form.slope
     # dS = sum of share / eigenvalue u u', u = F D^-1/2 v; most shares are nothing where the power is high.
     columns = (forms @ (scale[:, :, None] * vectors)).transpose(1, 0, 2).reshape(len(S), -1)
-    counts = np.flatnonzero(np.abs(share) > NEGLIGIBLE_SHARE * np.abs(share).max())
+    counts = np.flatnonzero(np.abs(share) > np.finfo(float).eps * np.abs(share).max())
     columns = columns[:, counts]
     slope = (columns * (share / eigenvalues).ravel()[counts]) @ columns.T
     if unit_columns:

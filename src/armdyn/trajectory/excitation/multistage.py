@@ -24,7 +24,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, LimitError
 from armdyn.model.arm import Arm
-from armdyn.trajectory.excitation.interior_point import MIN_DECREASE_RATIO
+from armdyn.trajectory.excitation.interior_point import MIN_DECREASE_RATIO, MIN_STEP_RATIO
 from armdyn.trajectory.excitation.motion_constraints import motion_barrier
 from armdyn.trajectory.excitation.regressor import excitation_gradient, excitation_regressor, labels_of
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -33,9 +33,7 @@ from armdyn.trajectory.protocol import JointMotion
 
 # Power of the p-norm and weight of the barrier, as a part of the cost where a stage begins.
 STAGES = ((4.0, 0.3), (8.0, 0.1), (16.0, 0.03), (32.0, 0.01))
-STEP_GROWTH = 2.0  # of the step after a success
-STEP_REDUCTION = 0.5
-MIN_STEP = 1e-6  # largest change of an acceleration that is still worth a step [rad/s² or m/s²]
+STEP_GROWTH = 2.0  # of the step after a success, and its reduction after a failure
 
 
 class Weights(NamedTuple):
@@ -218,13 +216,13 @@ def _descend(
     direction, size, blocked = -gradient, largest, False
     for _ in range(steps):
         slope, reach = float((gradient * direction).sum()), np.abs(direction).max()
-        while size >= MIN_STEP and reach > 0:
+        while size >= MIN_STEP_RATIO * largest and reach > 0:
             new = problem.states(motion.qdd + size / reach * direction, motion.q[0])
             blocked = not problem.within(new)
             new_total, new_gradient = problem.total(new, weights)
             if not blocked and new_total <= total + MIN_DECREASE_RATIO * size / reach * slope:
                 break
-            size *= STEP_REDUCTION
+            size /= STEP_GROWTH
         else:
             return motion, costs, "limits" if blocked else "converged"
         # Polak and Ribière's conjugate direction, begun anew where it would not lead down.

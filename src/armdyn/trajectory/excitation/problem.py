@@ -20,17 +20,13 @@ from armdyn.trajectory.excitation.objective import ExcitationObjective
 from armdyn.trajectory.excitation.options import ObjectiveOptions, SeriesOptions
 from armdyn.trajectory.excitation.series_space import SeriesSpace, States
 from armdyn.trajectory.fourier import FourierSeries
-from armdyn.trajectory.motion_limits import MotionLimits
+from armdyn.trajectory.motion_limits import ROUND_OFF, MotionLimits
 
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 AIMED_SLACK = 0.02
-# Part of a limit that scaling to it may miss by rounding.
-ROUND_OFF = 1e-12
 # Sizes of the motion about its mean that are tried until constraints hold.
-START_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02)  # of random motions about a pose
 SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
-POSES_TRIED = 4000  # random poses about which searches may start
-POSE_RANGE_RATIO = 0.9  # part of the position limits within which these lie
+POSE_RANGE_RATIO = 0.9  # part of the position limits within which poses lie about which searches may start
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,15 +193,15 @@ class ExcitationProblem(HintedAttributes):
         here, more = (np.einsum("irm,im->ir", self.bounds.A, part) for part in (mean, x))
         room = ((1 - np.sign(more) * here) / np.maximum(np.abs(more), 1e-300)).min(1)
         x = x * (room * rng.uniform(0.3, 0.95, len(x)))[:, None]
-        size = next((s for s in START_SIZES if self.seems_to_keep_constraints(mean + s * x)), START_SIZES[-1])
+        size = 1.0
+        while size > ROUND_OFF and not self.seems_to_keep_constraints(mean + size * x):
+            size /= 2
         return np.asarray(mean + size * x)
 
     @cached_property
     def free_poses(self) -> NDArray:
         """Random poses (k, n) in which an arm at rest keeps all constraints, with as much room as there is."""
-        rng, limits = np.random.default_rng(0), self.limits
-        reach = POSE_RANGE_RATIO * np.minimum(limits.half_range, np.pi)
-        q = limits.center + reach * rng.uniform(-1, 1, (POSES_TRIED, len(reach)))
+        q = self.limits.random_poses(POSE_RANGE_RATIO)
         rest = np.zeros_like(q)
         slack = [constraint.slack((q, rest, rest)).min(1, initial=np.inf) for constraint in self.constraints]
         least = np.min(slack, axis=0)
@@ -217,7 +213,7 @@ class ExcitationProblem(HintedAttributes):
         pose = ", ".join(f"{x:.3g}" for x in q[best])
         still = (q[best : best + 1], rest[:1], rest[:1])
         raise LimitError(
-            f"none of {POSES_TRIED} poses within the position limits keeps all constraints; the best, q = "
+            f"none of {len(q)} poses within the position limits keeps all constraints; the best, q = "
             f"{pose}, misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or "
             "switch the check off",
             where="excite",

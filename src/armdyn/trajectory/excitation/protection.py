@@ -15,8 +15,6 @@ from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import HalfSpace, mounting_plane
-from armdyn.trajectory.excitation.between_samples import GRID_RATE_HZ as STATE_RATE_HZ
-from armdyn.trajectory.excitation.clearance import GRID_RATE_HZ as DISTANCE_RATE_HZ
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.excitation.guarantees import (
     EXCLUDED,
@@ -31,7 +29,7 @@ from armdyn.trajectory.excitation.guarantees import (
 from armdyn.trajectory.excitation.motion_constraints import FollowerLimits, MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.excitation.options import ProtectionOptions, TorqueCheck
 from armdyn.trajectory.motion_limits import CHECK_RATE_HZ, MotionLimits, limit_uses, violations
-from armdyn.trajectory.protocol import Trajectory
+from armdyn.trajectory.protocol import GRID_RATE_HZ, Trajectory
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class Protection:
                 finite, free = np.isfinite(each.limit), each.least(motion, limits)
                 joints = tuple(name for name, known in zip(each.arm.coordinate_names, finite, strict=True) if known)
                 return Guarantee(
-                    "torque", joints=joints, limit=_floats(each.limit[finite]), rate=STATE_RATE_HZ, min_distance=free,
+                    "torque", joints=joints, limit=_floats(each.limit[finite]), rate=GRID_RATE_HZ, min_distance=free,
                     holds=free >= 0, left_out=left_out, basis=self.torque_basis,
                 )  # fmt: skip
         return Guarantee("torque", left_out=left_out)
@@ -67,7 +65,7 @@ class Protection:
     def _tip(self, room: TipBox, motion: Trajectory, limits: MotionLimits) -> Guarantee:
         free = room.least(motion, limits)
         corners = _floats((*room.lower, *room.upper))
-        return Guarantee("tip", limit=corners, rate=STATE_RATE_HZ, min_distance=free, holds=free >= 0)
+        return Guarantee("tip", limit=corners, rate=GRID_RATE_HZ, min_distance=free, holds=free >= 0)
 
     def _clear(self, kind: str, motion: Trajectory, limits: MotionLimits, bounded: bool) -> Guarantee:
         part, left_out = self._part(kind), self.left_out.get(kind, ())
@@ -77,7 +75,7 @@ class Protection:
             return Guarantee(kind, left_out=left_out)
         free = part.least(motion, limits, tight=True)
         return Guarantee(
-            kind, part.links, pairs=part.pairs, limit=(0.0,), rate=DISTANCE_RATE_HZ, min_distance=free,
+            kind, part.links, pairs=part.pairs, limit=(0.0,), rate=GRID_RATE_HZ, min_distance=free,
             holds=bounded and free >= 0, left_out=left_out, basis=part.bodies.origin,
         )  # fmt: skip
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from pathlib import Path
 
 from armdyn.files import read_text, require_folder, write_whole
 from armdyn.trajectory.experiment.plan import Experiment
 from armdyn.trajectory.save import ROS_RATE_HZ, save_trajectory
 
-HERE = Path(__file__).parent
+PROGRAMS = Path(__file__).parents[2] / "cli" / "programs"
 
 
 def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rate: float = ROS_RATE_HZ) -> list[Path]:
-    """Write CSV files of all parts, the joined motions as YAML, `send_motion.py` and `record_motion.py`.
+    """Write CSV files of all parts, the joined motions as YAML, two programs and `robot.json`, which these read.
 
     Parameters
     ----------
@@ -34,16 +33,10 @@ def write_ros_folder(experiment: Experiment, folder: str | os.PathLike[str], rat
         save_trajectory(part, folder / name, rate=rate, joint_names=arm.coordinate_names)
         for name, part in files.items()
     ]
-    values = {
-        "JOINTS": json.dumps(list(arm.coordinate_names)),
-        "HOME": json.dumps([round(float(x), 9) for x in experiment.home]),
-        "COUNT": str(experiment.count),
-    }
-    for script in ("send_motion.py", "record_motion.py"):
-        text = read_text(HERE / script)
-        for name, value in values.items():
-            # Names of joints may hold backslashes, which a pattern's replacement would take for its own.
-            line = f"{name} = {value}".replace("\\", r"\\")
-            text = re.sub(rf"^{name} = (\[.*?\]|\d+)", line, text, flags=re.MULTILINE)
-        written.append(write_whole(folder / script, text))
-    return written
+    robot = {
+        "joints": arm.coordinate_names, "home": [round(float(x), 9) for x in experiment.home],
+        "count": experiment.count,
+    }  # fmt: skip
+    programs = {name: read_text(PROGRAMS / name) for name in ("send_motion.py", "record_motion.py")}
+    texts = {"robot.json": json.dumps(robot, indent=1) + "\n", **programs}
+    return written + [write_whole(folder / name, text) for name, text in texts.items()]

@@ -18,6 +18,7 @@ from armdyn.kinematics.jacobian import jacobian, jacobian_rate
 from armdyn.kinematics.numeric import no_limits
 from armdyn.model.arm import Arm
 from armdyn.spatial.rotation import skew
+from armdyn.trajectory.motion_limits import ROUND_OFF
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.motion import TipMotion, TipState
@@ -30,8 +31,6 @@ MIN_KNOTS, MAX_KNOTS = 500, 1_000_000  # of which so many are always allowed, an
 MAX_DOUBLINGS = 8
 # Steps of iteration at a knot: from a good prediction each squares the error.
 STEPS_PER_KNOT = 12
-# Part of a smooth section that is certainly clear of the jumps at its ends.
-SECTION_MARGIN = 1e-9
 # The last step starts this near to the path [m, rad] and squares that.
 ON_PATH = 1e-7
 # Ratio of the Jacobian's singular values below which joint velocities are too large to follow.
@@ -126,7 +125,7 @@ def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: ND
     for (begin, end), pieces in zip(pairwise(motion.breaks), count, strict=True):
         t = np.linspace(begin, end, pieces + 1)
         # Accelerations just inside the part are those of this side of a jump.
-        margin = SECTION_MARGIN * (end - begin)
+        margin = ROUND_OFF * (end - begin)
         states = motion(t)._replace(acceleration=motion(np.clip(t, begin + margin, end - margin)).acceleration)
         motions = [follower.motion(q, states, 0, t[0])]
         for k in range(1, pieces + 1):

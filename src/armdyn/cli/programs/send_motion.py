@@ -7,17 +7,16 @@ A goal is cancelled, and the robot stops, when a joint leaves the motion by more
 
 import argparse
 import csv
+import json
 import math
 import sys
 import time
 from pathlib import Path
 
-JOINTS = ["joint1"]
-HOME = [0.0]  # [rad or m]
-COUNT = 1  # times that the motion is made
-AT_HOME = 0.05  # [rad or m]
 HOME_SPEED = 0.1  # on the way home [rad/s or m/s]
 FOLDER = Path(__file__).resolve().parent
+ROBOT = json.loads((FOLDER / "robot.json").read_text())
+JOINTS, HOME = ROBOT["joints"], ROBOT["home"]  # names, and their positions [rad or m]
 
 
 def read_motion(path):
@@ -57,7 +56,9 @@ def options(arguments=None):
     )
     parser.add_argument("--controller", default="/joint_trajectory_controller", help="name of the controller")
     parser.add_argument("--joint-states", default="/joint_states", help="topic of the robot's state")
-    parser.add_argument("--deviation", type=float, default=0.1, help="largest error of a joint [rad or m]")
+    parser.add_argument(
+        "--deviation", type=float, default=0.1, help="largest error of a joint, half of it at home [rad or m]"
+    )
     return parser.parse_args(arguments)
 
 
@@ -152,7 +153,7 @@ def main(arguments=None):
     try:
         sender = Sender(node, chosen)
         present = sender.wait_for_robot()
-        if max(abs(a - b) for a, b in zip(present, HOME, strict=False)) > AT_HOME:
+        if max(abs(a - b) for a, b in zip(present, HOME, strict=False)) > chosen.deviation / 2:
             if not chosen.go_home:
                 here, home = (", ".join(f"{x:.3f}" for x in pose) for pose in (present, HOME))
                 raise SystemExit(
@@ -162,7 +163,7 @@ def main(arguments=None):
         if chosen.rehearse:
             sender.run("rehearsal", join_motions([part["approach"], part["rehearsal"], part["return"]]))
         else:
-            sender.run("motion", join_motions([part["approach"], *[part["motion"]] * COUNT, part["return"]]))
+            sender.run("motion", join_motions([part["approach"], *[part["motion"]] * ROBOT["count"], part["return"]]))
         print("done")
     finally:
         node.destroy_node()

@@ -7,9 +7,11 @@ Needs ROS 2 (rclpy), not armdyn. Says the rate it got, gaps, and whether velocit
 
 import argparse
 import contextlib
+import json
 import sys
+from pathlib import Path
 
-JOINTS = ["joint1"]
+JOINTS = json.loads((Path(__file__).resolve().parent / "robot.json").read_text())["joints"]
 GAP = 3.0  # an interval longer than so many usual ones is a gap
 
 
