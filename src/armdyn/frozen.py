@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, wraps
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 Subject = TypeVar("Subject")
 Result = TypeVar("Result")
+Value = TypeVar("Value")
+
+
+class PartOf(property, Generic[Value]):
+    """A property that a part of an object answers: `rms = PartOf[float]("errors.rms", "Error of replays [rad]")`."""
+
+    def __init__(self, path: str, doc: str) -> None:
+        super().__init__(attrgetter(path))
+        self.__doc__ = doc
+
+    if TYPE_CHECKING:
+
+        def __get__(self, instance: Any, owner: type | None = None) -> Value: ...  # type: ignore[override]
 
 
 def compute_once(function: Callable[[Subject], Result]) -> Callable[[Subject], Result]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.laws.position_commands import PositionCommands
 from armdyn.errors import ShapeError
+from armdyn.frozen import PartOf
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
@@ -93,65 +94,27 @@ class ServoFit(Reported):
     notes: tuple[str, ...] = ()
     seconds: float = np.nan
 
-    @property
-    def x(self) -> NDArray:
-        """The vector of all parameters."""
-        return self.estimates.x
-
-    @property
-    def low(self) -> NDArray:
-        """Lower ends (8, n) of the ranges that explain the log about as well, rows as in `ratios`."""
-        return self.estimates.low
-
-    @property
-    def high(self) -> NDArray:
-        """Upper ends (8, n) of these ranges."""
-        return self.estimates.high
-
-    @property
-    def words(self) -> tuple[tuple[str, ...], ...]:
-        """Certainty of each number as a word, (8, n)."""
-        return self.estimates.words
-
-    @property
-    def scale(self) -> str:
-        """Source of the torques: "description", "payload" or "stiffness"."""
-        return self.estimates.scale
+    x = PartOf[NDArray]("estimates.x", "The vector of all parameters.")
+    low = PartOf[NDArray](
+        "estimates.low", "Lower ends (8, n) of ranges that explain the log as well, rows as in `ratios`."
+    )
+    high = PartOf[NDArray]("estimates.high", "Upper ends (8, n) of these ranges.")
+    words = PartOf[tuple[tuple[str, ...], ...]]("estimates.words", "Certainty of each number as a word, (8, n).")
+    scale = PartOf[str]("estimates.scale", 'Source of the torques: "description", "payload" or "stiffness".')
 
     @property
     def mass_scale(self) -> float:
         """Factor by which the description's masses were multiplied."""
         return float(self.x[-1])
 
-    @property
-    def structure(self) -> str:
-        """The chosen terms: "plain", "dead band", "friction" or "whole"."""
-        return self.selection.structure
-
-    @property
-    def tried(self) -> tuple[tuple[str, float], ...]:
-        """Structures and their held-out errors, the chosen one last."""
-        return self.selection.tried
-
-    @property
-    def held_out(self) -> NDArray:
-        """Replay error (n,) on the part that was not fitted to [rad or m]."""
-        return self.errors.held_out
-
-    @property
-    def held_out_tip(self) -> float:
-        """The same of the tip's place [m]."""
-        return self.errors.held_out_tip
-
-    @property
-    def rms(self) -> NDArray:
-        """Replay error (n,) on the whole log [rad or m]."""
-        return self.errors.rms
-
-    @property
-    def unfollowed(self) -> NDArray:
-        """Error (n,) of taking commanded positions for actual ones [rad or m]."""
-        return self.errors.unfollowed
+    structure = PartOf[str]("selection.structure", 'The chosen terms: "plain", "dead band", "friction" or "whole".')
+    tried = PartOf[tuple[tuple[str, float], ...]](
+        "selection.tried", "Structures and held-out errors, the chosen one last."
+    )
+    held_out = PartOf[NDArray]("errors.held_out", "Replay error (n,) on the part that was not fitted to [rad or m].")
+    held_out_tip = PartOf[float]("errors.held_out_tip", "The same of the tip's place [m].")
+    rms = PartOf[NDArray]("errors.rms", "Replay error (n,) on the whole log [rad or m].")
+    unfollowed = PartOf[NDArray]("errors.unfollowed", "Error (n,) of commanded positions as actual ones [rad or m].")
 
     @property
     def warnings(self) -> tuple[str, ...]:

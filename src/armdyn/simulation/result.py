@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ReadError, reads_file
 from armdyn.files import parse_json, read_arrays, write_arrays
+from armdyn.frozen import PartOf
 from armdyn.presentation import Reported, draw_figure, present
 from armdyn.simulation.plant.elasticity import at_encoders
 from armdyn.simulation.readings import Readings
@@ -100,50 +101,15 @@ class SimulationResult(Reported):
     measured: Readings | None = None
     drives: DriveSide = field(default_factory=DriveSide)
 
-    @property
-    def q_ref(self) -> NDArray:
-        """Desired positions (T, n) [rad or m]."""
-        return self.reference.q
-
-    @property
-    def qd_ref(self) -> NDArray:
-        """Desired velocities (T, n) [/s]."""
-        return self.reference.qd
-
-    @property
-    def qdd_ref(self) -> NDArray:
-        """Desired accelerations (T, n) [/s²]."""
-        return self.reference.qdd
-
-    @property
-    def diverged(self) -> NDArray:
-        """Times (...) at which runs left all bounds [s], NaN if they did not."""
-        return self.outcome.diverged
-
-    @property
-    def complete(self) -> bool:
-        """Whether the run was not stopped before its end."""
-        return self.outcome.complete
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Sentences on what stopped it, and what else is to be known."""
-        return self.outcome.notes
-
-    @property
-    def elastic(self) -> tuple[int, ...]:
-        """Joints with a spring behind their rotor, to which `rotor_q` and `rotor_qd` belong."""
-        return self.drives.elastic
-
-    @property
-    def motor_encoders(self) -> bool:
-        """Whether encoders of elastic joints sit on the rotors."""
-        return self.drives.motor_encoders
-
-    @property
-    def held(self) -> float:
-        """Part of a sample for which its torque lasts."""
-        return self.drives.held
+    q_ref = PartOf[NDArray]("reference.q", "Desired positions (T, n) [rad or m].")
+    qd_ref = PartOf[NDArray]("reference.qd", "Desired velocities (T, n) [/s].")
+    qdd_ref = PartOf[NDArray]("reference.qdd", "Desired accelerations (T, n) [/s²].")
+    diverged = PartOf[NDArray]("outcome.diverged", "Times (...) at which runs left all bounds [s], else NaN.")
+    complete = PartOf[bool]("outcome.complete", "Whether the run was not stopped before its end.")
+    notes = PartOf[tuple[str, ...]]("outcome.notes", "Sentences on what stopped it, and what else is to be known.")
+    elastic = PartOf[tuple[int, ...]]("drives.elastic", "Joints with a spring behind their rotor, as of `rotor_q`.")
+    motor_encoders = PartOf[bool]("drives.motor_encoders", "Whether encoders of elastic joints sit on the rotors.")
+    held = PartOf[float]("drives.held", "Part of a sample for which its torque lasts.")
 
     @property
     def n(self) -> int:

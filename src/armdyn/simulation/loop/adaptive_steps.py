@@ -20,7 +20,8 @@ from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
 from armdyn.simulation.loop.schedule import PayloadInterval, Schedule
 from armdyn.simulation.plant.advance import PlantStep, Slip
-from armdyn.simulation.plant.plant import Plant, PlantFeatures
+from armdyn.simulation.plant.parts import PlantFeatures
+from armdyn.simulation.plant.plant import Plant
 from armdyn.trace.program import Program
 
 # Part of the band between breaking away forward and backward by which a joint may be beyond it and still be held: a

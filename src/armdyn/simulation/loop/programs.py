@@ -18,7 +18,8 @@ from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
 from armdyn.simulation.plant.advance import PlantStep
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.elasticity import at_encoders
-from armdyn.simulation.plant.plant import Plant, PlantFeatures
+from armdyn.simulation.plant.parts import PlantFeatures
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensing import NoiseSample, Sensing, reading
 from armdyn.trace.program import Port, Program
 from armdyn.trace.recent import kernels

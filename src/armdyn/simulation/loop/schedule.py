@@ -17,8 +17,9 @@ from armdyn.control.protocol import Law
 from armdyn.errors import ShapeError, quote
 from armdyn.simulation.loop.programs import OUTPUTS, LoopTiming
 from armdyn.simulation.plant.data import plant_data
+from armdyn.simulation.plant.parts import PlantFeatures
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
-from armdyn.simulation.plant.plant import Plant, PlantFeatures
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trace.pool import pool
 from armdyn.trajectory.protocol import JointMotion

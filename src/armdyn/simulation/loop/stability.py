@@ -273,7 +273,9 @@ def _missing_friction(schedule: Schedule, law: Law, sensors: Sensors | None, gro
     if not _lacks_friction(schedule, law):
         return False
     plant, friction = schedule.plant, law.arm.trace_data("friction")
-    other = replace(schedule, plant=replace(plant, friction=True, friction_data=friction))
+    other = replace(
+        schedule, plant=replace(plant, friction=True, numbers=replace(plant.numbers, friction_data=friction))
+    )
     if law.compensates_friction:
         with suppress(ShapeError):  # of a law that cannot be without
             law, other = law.without_friction(), schedule

@@ -34,7 +34,7 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
 from armdyn.simulation.plant.elasticity import spring_torque
-from armdyn.simulation.plant.plant import PlantFeatures
+from armdyn.simulation.plant.parts import PlantFeatures
 from armdyn.simulation.plant.servo import SERVO_NAMES, servo_torque
 from armdyn.trace.stages import call_stage
 from armdyn.trace.symbols import Symbol, ca

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.simulation.plant.plant import Plant, PlantFeatures
+from armdyn.simulation.plant.parts import PlantFeatures
+from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,107 +15,53 @@ from armdyn.dynamics.constraint import Constraint, constraint_jacobian
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_drives
 from armdyn.errors import ModelError, ShapeError, check_choice, quote
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity, at_encoders, check_elastic, start_of_rotors
+from armdyn.simulation.plant.parts import (
+    Actuators,
+    BaseMotion,
+    ContactFeatures,
+    ElasticFeatures,
+    PlantFeatures,
+    PlantKeywords,
+    PlantNumbers,
+    Surroundings,
+)
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
 from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
 ENGINES = ("armdyn", "mujoco")
-# Parts of a plant that may be left out, and of what kind they are.
-PARTS: dict[str, type] = {
+ACTUATORS, SURROUNDINGS, NUMBERS = Actuators(), Surroundings(), PlantNumbers()  # of a plain arm
+# The part of a plant in which each of its fields is.
+PART_OF = {
+    name: part
+    for part, kind in (("actuators", Actuators), ("surroundings", Surroundings), ("numbers", PlantNumbers))
+    for name in kind.__dataclass_fields__
+}
+# Fields that may be left out, and of what kind they are.
+KINDS: dict[str, type] = {
     "elasticity": Elasticity, "contact": Contact, "wrist": WristSensor, "servo": PositionServo,
     "constraint": Constraint,
 }  # fmt: skip
 
 
-class ElasticFeatures(NamedTuple):
-    """Features of springs between rotors and links."""
-
-    joints: tuple[int, ...] = ()  # with a spring behind their rotor
-    backlash: tuple[int, ...] = ()  # of those, joints with play
-    motor_encoders: bool = False
-    motor_friction: bool = False  # whether friction of elastic joints acts on rotors
-
-
-class ContactFeatures(NamedTuple):
-    """Features of what an arm touches and feels."""
-
-    surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
-    touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
-    stops: bool = False
-    wrist: bool = False  # whether the law feels forces
-
-
-class PlantFeatures(NamedTuple):
-    """Features of a plant's formula; all else is folded away."""
-
-    friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick; "blurred": dry, made smooth
-    stribeck: bool
-    rotors: bool
-    lag: bool
-    saturation: bool
-    wrench: bool
-    base_motion: bool
-    springs: ElasticFeatures = ElasticFeatures()
-    contact: ContactFeatures = ContactFeatures()
-    constraint: Constraint | None = None
-    servo: str = ""  # "spring", or "dead band" if some servo has one; empty: commands are torques
-
-    @property
-    def elastic(self) -> tuple[int, ...]:
-        """Joints with a spring behind their rotor."""
-        return self.springs.joints
-
-    @property
-    def backlash(self) -> tuple[int, ...]:
-        """See `ElasticFeatures`."""
-        return self.springs.backlash
-
-    @property
-    def motor_encoders(self) -> bool:
-        """See `ElasticFeatures`."""
-        return self.springs.motor_encoders
-
-    @property
-    def motor_friction(self) -> bool:
-        """See `ElasticFeatures`."""
-        return self.springs.motor_friction
-
-    @property
-    def surfaces(self) -> tuple[str, ...]:
-        """See `ContactFeatures`."""
-        return self.contact.surfaces
-
-    @property
-    def touching(self) -> tuple[int, ...]:
-        """See `ContactFeatures`."""
-        return self.contact.touching
-
-    @property
-    def stops(self) -> bool:
-        """See `ContactFeatures`."""
-        return self.contact.stops
-
-    @property
-    def wrist(self) -> bool:
-        """See `ContactFeatures`."""
-        return self.contact.wrist
-
-    def with_wrist(self, feels: bool) -> PlantFeatures:
-        """The same with a law that feels forces, or does not."""
-        return self._replace(contact=self.contact._replace(wrist=feels))
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class Plant:
     """An arm with what drives, loads and disturbs it.
 
     Parameters
     ----------
     arm : Arm
+    actuators : Actuators
+        `drive` to `elasticity` and `servo` below, in one; each may be given by itself.
+    surroundings : Surroundings
+        `changes` to `wrist`, `base_motion` and `constraint` below, in one.
+    numbers : PlantNumbers
+        `theta`, `friction_data` and `drive_data` below, in one.
     friction, drive : bool
         Whether the joints' friction (with true sticking) and their drives (rotors, damping, springs) act.
     motor_lag : array_like, shape (..., n)
@@ -166,25 +112,49 @@ class Plant:
 
     arm: Arm
     friction: bool = True
-    drive: bool = True
-    motor_lag: ArrayLike = 0.0
-    saturation: ArrayLike | str | None = None
-    current_limit: ArrayLike | None = None
-    elasticity: Elasticity | None = None
-    changes: Sequence[Change] = ()
-    wrench: Callable[[float], ArrayLike] | ArrayLike | None = None
-    base_motion: Callable[[float], Any] | None = None
-    theta: ArrayLike | None = None
-    friction_data: ArrayLike | None = None
+    actuators: Actuators = ACTUATORS
+    surroundings: Surroundings = SURROUNDINGS
+    numbers: PlantNumbers = NUMBERS
     engine: str = "armdyn"
-    contact: Contact | None = None
-    stops: bool | EndStops = False
-    wrist: WristSensor | None = None
-    drive_data: ArrayLike | None = None
-    servo: PositionServo | None = None
-    constraint: Constraint | None = None
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        arm: Arm,
+        friction: bool = True,
+        *,
+        actuators: Actuators = ACTUATORS,
+        surroundings: Surroundings = SURROUNDINGS,
+        numbers: PlantNumbers = NUMBERS,
+        engine: str = "armdyn",
+        **keywords: Unpack[PlantKeywords],
+    ) -> None:
+        parts = {"actuators": actuators, "surroundings": surroundings, "numbers": numbers}
+        for name, value in {"arm": arm, "friction": friction, "engine": engine, **parts}.items():
+            object.__setattr__(self, name, value)
+        if unknown := keywords.keys() - PART_OF.keys():
+            raise TypeError(f"Plant() got an unexpected keyword argument '{min(unknown)}'")
+        for name, value in keywords.items():
+            self._set(name, value)
+        self._check()
+
+    drive = PartOf[bool]("actuators.drive", "Whether drives act.")
+    motor_lag = PartOf[ArrayLike]("actuators.motor_lag", "Time constants (..., n) of torques [s].")
+    saturation = PartOf[NDArray | None]("actuators.saturation", "Largest torques (..., n) [N m or N].")
+    current_limit = PartOf[NDArray | None]("actuators.current_limit", "Largest currents (..., n) [A].")
+    elasticity = PartOf[Elasticity | None]("actuators.elasticity", "Springs and play between rotors and links.")
+    servo = PartOf[PositionServo | None]("actuators.servo", "Servos inside the drives.")
+    changes = PartOf[tuple[Change, ...]]("surroundings.changes", "Payloads picked up and dropped, in their order.")
+    wrench = PartOf[Any]("surroundings.wrench", "Force and moment on the tip.")
+    base_motion = PartOf[BaseMotion]("surroundings.base_motion", "Motion of the base.")
+    contact = PartOf[Contact | None]("surroundings.contact", "Surfaces that points may touch.")
+    stops = PartOf[bool | EndStops]("surroundings.stops", "Springs at the limits of position.")
+    wrist = PartOf[WristSensor | None]("surroundings.wrist", "The wrist sensor that laws read.")
+    constraint = PartOf[Constraint | None]("surroundings.constraint", "Conditions that frames keep.")
+    theta = PartOf[Any]("numbers.theta", "Inertial parameters (..., 10 n) instead of the arm's.")
+    friction_data = PartOf[Any]("numbers.friction_data", "Friction numbers (..., n, f) instead of the arm's.")
+    drive_data = PartOf[Any]("numbers.drive_data", "Numbers of the drives (..., n, 4) instead of the arm's.")
+
+    def _check(self) -> None:
         if not isinstance(self.arm, Arm):
             raise ModelError(where="Plant", expected="an Arm", got=quote(self.arm))
         n = self.arm.n
@@ -197,7 +167,7 @@ class Plant:
         if self.current_limit is not None:
             self._set("current_limit", self._positive(self.current_limit, "current_limit", "currents"))
             self._check_currents()
-        for name, kind in PARTS.items():
+        for name, kind in KINDS.items():
             if (part := getattr(self, name)) is not None and not isinstance(part, kind):
                 raise ModelError(where=f"Plant: {name}", expected=f"{kind.__name__}(...)", got=quote(part))
         if self.elasticity is not None:
@@ -228,7 +198,8 @@ class Plant:
         )
 
     def _set(self, name: str, value: Any) -> None:
-        object.__setattr__(self, name, value)
+        part = PART_OF[name]
+        object.__setattr__(self, part, replace(getattr(self, part), **{name: value}))
 
     def _saturation(self) -> NDArray:
         if isinstance(self.saturation, str):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import row_of
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import LimitError
+from armdyn.frozen import PartOf
 from armdyn.names import HintedAttributes
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.interior_point import Bounds
@@ -60,45 +61,14 @@ class ExcitationProblem(HintedAttributes):
 
     # -- parts by their names ---------------------------------------------------------------------------
 
-    @property
-    def base(self) -> BaseParameters:
-        """The parameters it is for."""
-        return self.objective.base
-
-    @property
-    def limits(self) -> MotionLimits:
-        """Limits of the joints."""
-        return self.space.limits
-
-    @property
-    def duration(self) -> float:
-        """Duration of the motion [s]."""
-        return self.space.duration
-
-    @property
-    def samples(self) -> int:
-        """Number of samples at which the objective is computed."""
-        return self.space.samples
-
-    @property
-    def times(self) -> NDArray:
-        """Times of the samples [s]."""
-        return self.space.times
-
-    @property
-    def bounds(self) -> Bounds:
-        """Limits of positions, velocities and accelerations, linear in x."""
-        return self.space.bounds
-
-    @property
-    def forms(self) -> NDArray:
-        """Choices of base columns (k, c, c); the first is that of `base`."""
-        return self.objective.forms
-
-    @property
-    def prior_information(self) -> NDArray | None:
-        """Information (c, c) that logs hold already."""
-        return self.objective.prior_information
+    base = PartOf[BaseParameters]("objective.base", "The parameters it is for.")
+    limits = PartOf[MotionLimits]("space.limits", "Limits of the joints.")
+    duration = PartOf[float]("space.duration", "Duration of the motion [s].")
+    samples = PartOf[int]("space.samples", "Number of samples at which the objective is computed.")
+    times = PartOf[NDArray]("space.times", "Times of the samples [s].")
+    bounds = PartOf[Bounds]("space.bounds", "Limits of positions, velocities and accelerations, linear in x.")
+    forms = PartOf[NDArray]("objective.forms", "Choices of base columns (k, c, c); the first is that of `base`.")
+    prior_information = PartOf[NDArray | None]("objective.prior_information", "Information (c, c) of earlier logs.")
 
     def series(self, x: NDArray) -> FourierSeries:
         """The motion that x stands for."""
