@@ -18,7 +18,7 @@ import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.exports import public_names
 from armdyn.trace import backend
-from armdyn.trace.llvm.inner_loop import STREAM_FROM_BYTES
+from armdyn.trace.pool import LARGE_RESULT_BYTES
 
 # Different orders of summation: a few hundred roundings of 1e-16.
 RTOL = 1e-11
@@ -210,7 +210,7 @@ def test_no_kernel_reads_or_writes_outside_its_arrays(count: int, at_end: bool, 
 
 def test_large_results_are_streamed_and_right(random_arm: Callable[..., Any]) -> None:
     arm = random_arm("RRRRRR")
-    count = STREAM_FROM_BYTES // (8 * 360) + 3  # just large enough, and a tail
+    count = LARGE_RESULT_BYTES // (8 * 360) + 3  # just large enough, and a tail
     q, qd, qdd = states(arm, count)
     want = np.concatenate(
         [armdyn.regressor(arm, *(x[k : k + 500] for x in (q, qd, qdd))) for k in range(0, count, 500)]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.trace import virtual
 from armdyn.trace.compiled import compile_program
-from armdyn.trace.pool import MIN_POOLED_BYTES, pool
+from armdyn.trace.pool import LARGE_RESULT_BYTES, pool
 from armdyn.trace.program import Program, as_list
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class NativeKernel:
             a if port.is_plain(a) else np.array(a, float, order="C")
             for a, port in zip(arrays, self.inputs, strict=True)
         ]
-        if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= MIN_POOLED_BYTES:
+        if 8 * math.prod(batch) * sum(port.size for port in self.outputs) >= LARGE_RESULT_BYTES:
             outs = [pool().empty(batch + p.shape) if o is None else o for o, p in zip(outs, self.outputs, strict=True)]
         if threads > 1 and batch:
             threads = min(threads, batch[0], self.threads_that_pay(math.prod(batch)))

@@ -7,6 +7,7 @@ of about its size; at most `ARMDYN_POOL_MB` (256) wait, 0 switches the pool off,
 from __future__ import annotations
 
 import math
+import mmap
 import os
 import threading
 from contextlib import suppress
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 
-# Calls whose results are at least so large take those of a quarter of a megabyte and more from the pool.
-MIN_POOLED_BYTES = 16 * 2**20
+# Results that stay in no cache: calls take those of a quarter of a megabyte and more from the pool, kernels write past
+# the caches.
+LARGE_RESULT_BYTES = 16 * 2**20
 MIN_BYTES = 2**18
 # A block may be larger than the array it serves by this factor.
 MAX_BLOCK_RATIO = 1.5
@@ -57,7 +59,7 @@ class Pool:
                 best = min(fitting, key=lambda block: block.nbytes)
                 self._free = [block for block in self._free if block is not best]
                 return best
-        return np.empty(-(-size // 4096) * 4096, np.uint8)
+        return np.empty(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE, np.uint8)
 
     def give_back(self, block: NDArray) -> None:
         """Let a block wait; those that waited longest go if there are too many."""

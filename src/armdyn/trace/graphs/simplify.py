@@ -19,9 +19,8 @@ from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, mult
 
 # What a sine and a cosine of one angle, and a division, cost in additions, about.
 SINCOS, DIVISION = 25, 5
-# Larger graphs keep the sharing that they have but for divisions by one number: to seek more would take minutes.
-MAX_NODES_TO_SEARCH = 20_000
-# Nodes that the search may go through: some fifty trials on an arm of six joints.
+# Nodes that the search may go through: some fifty trials on an arm of six joints. Larger graphs keep the sharing that
+# they have but for divisions by one number: to seek more would take minutes.
 NODES_VISITED_LIMIT = 30_000
 # A sum is not opened beyond this many terms.
 MAX_TERMS = 80
@@ -30,10 +29,10 @@ MAX_TERMS = 80
 def simplify(graph: Graph, *, search: bool = True) -> Graph:
     """A graph with the same outputs and no more operations; without `search` what it has in common is shared, once."""
     graph = graph.pruned()
-    if search and len(graph.nodes) <= MAX_NODES_TO_SEARCH:
+    if search and len(graph.nodes) <= NODES_VISITED_LIMIT:
         return Search(graph).run()
     network = tidy(network_of(graph))
-    return min(graph, network.graph() if len(graph.nodes) > MAX_NODES_TO_SEARCH else share_terms(network), key=effort)
+    return min(graph, network.graph() if len(graph.nodes) > NODES_VISITED_LIMIT else share_terms(network), key=effort)
 
 
 class Search:

@@ -20,8 +20,8 @@ TAIL = (
     0.03922923713835943,
     -0.01917392228554793,
 )
-TAN_PI_8 = 0.41421356237309503
-QUARTER_PI = (0.7853981633974483, 3.061616997868383e-17)
+# pi/2 in three whole doubles.
+HALF_PI_FMA = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
 HUGE, SHRINK = 1e300, 2.0**-100
 
 
@@ -29,7 +29,7 @@ def atan2(e: Emitter, y: str, x: str) -> str:
     """The angle of (x, y) in [-pi, pi], with the C library's treatment of signed zeros, infinities and NaN."""
     big, small = _sorted_sizes(e, y, x)
     # Above pi/8 the quotient (small - big) / (small + big) is the tangent of the angle less pi/4.
-    past = e.compare("ogt", small, e.mul(big, e.constant(TAN_PI_8)))
+    past = e.compare("ogt", small, e.mul(big, e.constant(math.tan(math.pi / 8))))
     top = e.select(past, e.sub(small, big), small)
     bottom = e.select(past, e.add(small, big), big)
     bottom = e.select(e.compare("oeq", big, e.constant(0.0)), e.constant(1.0), bottom)
@@ -43,8 +43,9 @@ def atan2(e: Emitter, y: str, x: str) -> str:
     for mirrored, sum_of_both in ((steep, 2.0), (behind, 4.0)):
         quarters = e.select(mirrored, e.sub(e.constant(sum_of_both), quarters), quarters)
         sign = e.select(mirrored, e.neg(sign), sign)
-    rest = e.fma(quarters, e.constant(QUARTER_PI[1]), e.mul(sign, angle))
-    value = e.intrinsic("copysign", e.fma(quarters, e.constant(QUARTER_PI[0]), rest), y)
+    whole, rest = (e.constant(part / 2) for part in HALF_PI_FMA[:2])
+    rest = e.fma(quarters, rest, e.mul(sign, angle))
+    value = e.intrinsic("copysign", e.fma(quarters, whole, rest), y)
     return e.select(e.compare("uno", x, y), e.constant(math.nan), value)
 
 

@@ -22,7 +22,7 @@ from armdyn.trace.direct_calls import (
     TYPE,
     WRITEABLE,
 )
-from armdyn.trace.pool import MIN_POOLED_BYTES
+from armdyn.trace.pool import LARGE_RESULT_BYTES
 
 if TYPE_CHECKING:
     from armdyn.trace.graphs.graph import Graph
@@ -38,7 +38,7 @@ CONTEXT = (
 # which the fallback takes over and from which threads pay, and the addresses of the bound data.
 HEADER = 192
 FALLBACK, COLLECT, LIMIT, PAYS, BOUND = -64, -56, -48, -40, -HEADER
-MAX_BOUND = (HEADER - 64) // 8
+MAX_BOUND = len(range(BOUND, FALLBACK, 8))
 # Leading axes that a batch may have here.
 MAX_AXES = 8
 # From this many samples on other Python threads may run meanwhile.
@@ -244,7 +244,7 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
     total = 8 * sum(port.size for port in graph.outputs)
     scalar = several and any(not port.shape for port in graph.outputs)  # a scalar is no array to collect
     lines = ["  %fresh = icmp eq ptr %y, null", "  br i1 %fresh, label %size, label %to"]
-    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {MIN_POOLED_BYTES}"]
+    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {LARGE_RESULT_BYTES}"]
     lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
     lines += ["  br i1 %here, label %new0, label %fallback"]
     for k, port in enumerate(graph.outputs):

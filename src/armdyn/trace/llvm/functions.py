@@ -6,9 +6,11 @@ others call the C library lane by lane (1 ulp in glibc).
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 
-from armdyn.trace.llvm.arctangent import atan2
+from armdyn.trace.llvm.arctangent import HALF_PI_FMA, atan2
 from armdyn.trace.llvm.emit import Emitter
 
 # fdlibm's minimax polynomials on [-pi/4, pi/4], in powers of r².
@@ -28,18 +30,14 @@ COS = (
     2.08757232129817482790e-09,
     -1.13596475577881948265e-11,
 )
-TWO_OVER_PI = 0.6366197723675814
-# pi/2 in three parts: whole doubles where multiply-add rounds once, 33-bit parts (exact products with
-# integers below 2^20) where it does not.
-HALF_PI_FMA = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33)
+# pi/2 in three parts of 33 bits (exact products with integers below 2^20), where multiply-add does not round once.
 HALF_PI_SPLIT = (1.57079632673412561417e00, 6.07710050630396597660e-11, 2.02226624879595063154e-21)
 # Adding and subtracting 1.5 * 2^52 rounds to an integer, which then stands in the low bits.
 ROUNDER = 6755399441055744.0
-ROUNDER_BITS = 0x4338000000000000
+(ROUNDER_BITS,) = struct.unpack("<q", struct.pack("<d", ROUNDER))
 # Beyond this the three-part reduction loses accuracy: the C library's exact reduction takes over.
 LARGE_ANGLE = 1e5
 
-LOG2_E = 1.4426950408889634
 LN2_HI, LN2_LO = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 # Taylor coefficients of (e^r - 1 - r) / r² from 1/2!: on |r| <= ln(2)/2 the 12 terms reach 1e-17.
 EXP_TAIL = tuple(1.0 / f for f in (2, 6, 24, 120, 720, 5040, 40320, 362880, 3628800, 39916800, 479001600, 6227020800))
@@ -52,7 +50,7 @@ def is_large_angle(e: Emitter, x: str) -> str:
 
 def sine_cosine(e: Emitter, x: str) -> tuple[str, str]:
     """sin x and cos x for |x| <= LARGE_ANGLE, branch-free; NaN gives NaN, sin(-0) = -0."""
-    shifted = e.fma(x, e.constant(TWO_OVER_PI), e.constant(ROUNDER))
+    shifted = e.fma(x, e.constant(2 / math.pi), e.constant(ROUNDER))
     quadrant = e.bits(shifted)
     k = e.neg(e.sub(shifted, e.constant(ROUNDER)))
     r = x
@@ -81,7 +79,7 @@ def _turn(e: Emitter, value: str, bits: str) -> str:
 
 def _exp_parts(e: Emitter, x: str) -> tuple[str, str]:
     """k (a rounded integer as its shifted double) and e^r - 1 with x = k ln 2 + r."""
-    shifted = e.fma(x, e.constant(LOG2_E), e.constant(ROUNDER))
+    shifted = e.fma(x, e.constant(1 / math.log(2)), e.constant(ROUNDER))
     k = e.neg(e.sub(shifted, e.constant(ROUNDER)))
     r = e.fma(k, e.constant(LN2_LO), e.fma(k, e.constant(LN2_HI), x))
     return shifted, e.fma(e.mul(r, r), e.polynomial(r, EXP_TAIL), r)

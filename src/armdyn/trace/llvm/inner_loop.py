@@ -20,12 +20,12 @@ from armdyn.trace.llvm.body import (
 )
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
+from armdyn.trace.pool import LARGE_RESULT_BYTES
 
 # Results of at least this many entries per sample go through a stage in the first-level cache, and from there, once
 # they do not stay in the last-level cache, past the caches: ordinary stores would first read every line they overwrite.
 # For smaller results the copying costs more than that.
 STAGE_FROM = 16
-STREAM_FROM_BYTES = 16 * 2**20
 # The lines that the next vector of samples will write are fetched during this one in groups, a line every so many
 # steps or rarer. Rows may be stored from their end, which the processor does not foresee. Results with less work per
 # line are stored in the order of memory, and the fetching would cost more than it saves.
@@ -52,7 +52,7 @@ def _batch(e: Emitter, graph: Graph, layout: Layout, parts: list[list[Step]]) ->
     lane_distances(e, ports, "%count")
     if staged:
         e.line(f"%bytes = mul i64 %count, {8 * sum(port.size for port in graph.outputs)}")
-        e.line(f"%big = icmp sge i64 %bytes, {STREAM_FROM_BYTES}")
+        e.line(f"%big = icmp sge i64 %bytes, {LARGE_RESULT_BYTES}")
     for port, size in staged.items():
         _decide_streaming(e, port, size)
     scratch(e, layout, parts)

@@ -112,7 +112,6 @@ _MethodDef = direct_calls.structure(
 
 # Positions in NumPy's tables of C functions, fixed by its ABI.
 UFUNC_FROM_SIGNATURE, ARRAY_EMPTY, ARRAY_RETURN = 31, 184, 76
-FLOAT64 = 12
 NEW_SLOT = 65  # of types, in CPython's stable ABI
 
 
@@ -147,7 +146,7 @@ def _make_gufunc(owner: LoadedKernel, address: int) -> Any:
 
     functions = (ctypes.c_void_p * 1)(address)
     data = (ctypes.c_void_p * 1)(None)
-    types = (ctypes.c_char * count)(*[bytes([FLOAT64])] * count)
+    types = (ctypes.c_char * count)(*[bytes([np.dtype(float).num])] * count)
     signature = f"{core(inputs)}->{core(outputs)}".encode()
     gufunc = _ufunc_maker()(
         ctypes.addressof(functions), ctypes.addressof(data), ctypes.addressof(types),

@@ -25,10 +25,9 @@ from armdyn.trace.printers.cpp_header import cpp_header
 from armdyn.trace.program import Port, Program
 from armdyn.trace.traced import Subject, Traced
 
-# A simplified graph that is further than this from the reference is not used.
-MAX_SIMPLIFICATION_ERROR = 1e-9
-# The same of the plainest description: nearly parallel axes have common normals far away, whose lengths lose digits.
-MAX_REDESCRIPTION_ERROR = 1e-11
+# A simplified graph that is further than this from the reference is not used. Neither is that of the plainest
+# description: nearly parallel axes have common normals far away, whose lengths lose digits.
+MAX_SIMPLIFICATION_ERROR = 1e-11
 
 
 @dataclass(frozen=True)
@@ -270,7 +269,7 @@ def _redescribed(
 
     moved = Program(program.name, program.inputs, program.outputs, formula)
     graph = _check(moved, vectors(moved, "double"), search)
-    return graph if max(known.errors(graph, "double")) <= MAX_REDESCRIPTION_ERROR else None
+    return graph if max(known.errors(graph, "double")) <= MAX_SIMPLIFICATION_ERROR else None
 
 
 def _check(program: Program, known: Vectors, search: bool) -> Graph:
