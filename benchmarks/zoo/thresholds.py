@@ -6,11 +6,13 @@ choice has none of these numbers. Numbers of the checks are scored by what is to
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
@@ -45,6 +47,8 @@ CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "MIN_EVIDENCE": ("screening", (15.0, 10.0, 25.0, 40.0)),
     "MIN_REDUCTION": ("screening", (0.1, 0.05, 0.2)),
     "MODEL_ERROR": ("regression", (0.02, 0.01, 0.04)),
+    "N_LIKELY": ("screening", (4, 2, 8)),
+    "MAX_ROWS": ("regression", (700, 350, 1400)),
 }
 UNTOLD = 1.0  # loss of a fault that is not told, and of a clean log that is rejected
 HALF_TOLD = 0.25  # of a fault that is told but not rejected, and of a clean log that is suspected
@@ -101,12 +105,17 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
             return row | {f"{name} {value:g}": 0.0 if spoilt else UNTOLD for name, value in settings(numbers)}
         for name, value in settings(numbers):
             with ExitStack() as stack:
-                if name:
-                    room = import_module(f"armdyn.identification.hypotheses.{CHECKS[name][0]}")
+                for room in _rooms_of(name):
                     stack.enter_context(patch.object(room, name, value))
                 loss = _told(*check_logs(replace(prepared), prepared.hypotheses()))
             row[f"{name} {value:g}"] = loss if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(loss, HALF_TOLD)
     return row
+
+
+def _rooms_of(name: str) -> list[ModuleType]:
+    """Modules of the checks that have a number."""
+    folder = "armdyn.identification.hypotheses."
+    return [room for where, room in sys.modules.items() if where.startswith(folder) and name in vars(room)]
 
 
 def _told(checks: Iterable[DataCheck], found: Iterable[Finding]) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.column_names import COMMANDED_RANK, DEGREE, UNITS, understand
+from armdyn.identification.logs.column_names import DEGREE, UNITS, Origin, understand
 
 LENGTHS = {"m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "in": 0.0254}
 ANGLES = {"rad": 1.0, "deg": DEGREE}
@@ -18,6 +18,7 @@ UNIT = re.compile(r"^(.*?)(?:\s*[\[(]\s*([A-Za-z°º]+)\s*[\])]|_([A-Za-z]+))$")
 # Words before coordinates that say nothing but whose they are, as in pose.position.x or marker2_x.
 OWNERS = {"p", "m", "t", "pos", "position", "point", "marker", "pose", "translation", "tcp", "tool", "tip", "smr"}
 TURNS = {"q", "quat", "quaternion", "orientation"}
+BEST = (Origin.MEASURED, False, 0)
 
 
 class PoseColumn(NamedTuple):
@@ -26,7 +27,7 @@ class PoseColumn(NamedTuple):
     name: str  # as the file has it
     values: NDArray
     factor: float | None  # of the unit that stands in the name
-    rank: int  # lower is the better of several for one quantity
+    rank: tuple[int, ...]  # lower is the better of several for one quantity
 
 
 def pose_columns(columns: Mapping[str, NDArray], joints: tuple[str, ...], where: str) -> dict[str, PoseColumn]:
@@ -47,22 +48,22 @@ def pose_columns(columns: Mapping[str, NDArray], joints: tuple[str, ...], where:
     return table
 
 
-def _plain_name(text: str, joints: tuple[str, ...]) -> tuple[str, int]:
+def _plain_name(text: str, joints: tuple[str, ...]) -> tuple[str, tuple[int, ...]]:
     if text in joints:
-        return text, 0
+        return text, BEST
     if (meaning := understand(text, joints)) and meaning.role == "q" and meaning.joint:
         return (f"q{meaning.joint}" if meaning.joint.isdigit() else meaning.joint), meaning.rank
     words = re.findall(r"[a-z]+|\d+", text.lower())
     number = "".join(word for word in words if word.isdigit())
     letters = [word for word in words if not word.isdigit()]
     if letters in (["j"], ["joint"], ["axis"]) and number:
-        return f"q{int(number)}", COMMANDED_RANK  # any name that says more is better
+        return f"q{int(number)}", (Origin.COMMANDED, False, 0)  # any name that says more is better
     owner, axis = letters[:-1], letters[-1] if letters else ""
     if axis in ("px", "py", "pz") or (axis in tuple("xyz") and OWNERS.issuperset(owner)):
-        return f"{axis[-1]}{number}", 0
+        return f"{axis[-1]}{number}", BEST
     if axis in tuple("xyzw") and TURNS.intersection(owner) and not number:
-        return f"q{axis}", 0
-    return text.lower(), 0
+        return f"q{axis}", BEST
+    return text.lower(), BEST
 
 
 def _split_unit(name: str, where: str) -> tuple[str, float | None]:

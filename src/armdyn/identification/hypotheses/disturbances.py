@@ -13,7 +13,7 @@ from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind
 from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, MIN_REDUCTION, Hypothesis, LogVariant
-from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, runs
+from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, STUCK_TRAVEL, runs
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 
@@ -89,7 +89,7 @@ class FrozenEncoder(Hypothesis):
                 stays = runs(log.q[:, j])
                 first, last = (int(x) for x in stays[np.argmax(stays[:, 1] - stays[:, 0])])
                 inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
-                moving = np.ptp(log.q[first:last], axis=0) > 0.1 * np.ptp(log.q, axis=0)
+                moving = np.ptp(log.q[first:last], axis=0) > STUCK_TRAVEL * np.ptp(log.q, axis=0)
                 if (last - first) * log.dt < STUCK_SECONDS or not moving.any():
                     continue
                 left = (~inside).sum() * regression.n

@@ -14,15 +14,12 @@ from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.guess_columns import RATE_LIKENESS
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, Log, turns_too_far
 from armdyn.model.arm import Arm
 
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
-MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
-MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
 MAX_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
-MAX_PERIOD, MIN_LOG = 0.5, 0.5  # s between samples from which on, and of a log up to which, no dynamics show
-ALIKE = 0.9  # correlation of measured velocities with rates of positions, from which on a factor means something
 PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
 COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
@@ -49,11 +46,9 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
     if still.all():
         text = "no joint moves; dynamics cannot be identified from an arm at rest"
         return [Finding("reject", text, FindingKind.MOTION)]
-    largest = np.maximum(np.abs(figures.low), np.abs(figures.high))
-    endless = np.isinf(arm.position_limits).any(axis=0)
-    endless &= not endless.all()  # limits that nobody wrote down
-    if not knows_unit and (largest > np.where(endless, MANY_TURNS, MAX_ANGLE))[turns].any():
-        text = f"joints turn to {largest[turns].max():.0f} rad: degrees instead of radians?"
+    extremes = np.stack([figures.low, figures.high])
+    if not knows_unit and turns_too_far(arm, extremes):
+        text = f"joints turn to {np.abs(extremes[:, turns]).max():.0f} rad: degrees instead of radians?"
         return [Finding("reject", text, FindingKind.UNIT, correction=LogCorrection(degrees=True))]
     findings = []
     for j in range(arm.n):
@@ -78,9 +73,9 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
 def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
     """Times in another unit than seconds."""
     j = int(np.argmax(figures.speed))
-    if log.dt > MAX_PERIOD:
+    if log.dt > DYNAMICS_SECONDS:
         text = f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?"
-    elif log.duration < MIN_LOG:
+    elif log.duration < DYNAMICS_SECONDS:
         text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
     elif figures.speed[j] > MAX_SPEED:
         text = (
@@ -129,17 +124,15 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     if compared is None:
         return []
     likeness, slopes = compared
-    texts = []
+    texts, mixed = [], np.log(np.degrees(1))
     for j in np.flatnonzero(np.isfinite(slopes)).tolist():
         best = int(np.argmax(np.abs(likeness[j])))
         name = joint_name(arm, j)
-        if likeness[j, j] < -ALIKE:
+        if likeness[j, j] < -RATE_LIKENESS:
             texts.append(f"the velocity of {name} has the opposite sign of its position's rate")
-        elif best != j and abs(likeness[j, best]) > ALIKE > abs(likeness[j, j]):
+        elif best != j and abs(likeness[j, best]) > RATE_LIKENESS > abs(likeness[j, j]):
             texts.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
-        elif likeness[j, j] > ALIKE and abs(abs(np.log(max(slopes[j], 1e-300))) + np.log(np.radians(1))) < np.log(
-            PACE_FACTOR
-        ):
+        elif likeness[j, j] > RATE_LIKENESS and np.abs(np.abs(np.log(slopes[j])) - mixed) < np.log(PACE_FACTOR):
             texts.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
     if texts:
         return [Finding("reject", text, FindingKind.EXCHANGE) for text in texts]
@@ -159,7 +152,7 @@ def velocities_agree(log: Log) -> bool:
 
 def _pace(likeness: NDArray, slopes: NDArray) -> float:
     """Measured velocities over the positions' rates, one for all joints; nan where they have none in common."""
-    alike = np.log(slopes[(np.diag(likeness) > ALIKE) & (slopes > 0)])
+    alike = np.log(slopes[(np.diag(likeness) > RATE_LIKENESS) & (slopes > 0)])
     return float(np.exp(np.median(alike))) if len(alike) and np.ptp(alike) < np.log(PACE_FACTOR) else np.nan
 
 

@@ -11,6 +11,7 @@ from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import COMPARED_SECONDS
+from armdyn.identification.hypotheses.screening import MIN_EVIDENCE
 from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
@@ -19,9 +20,8 @@ from armdyn.model.arm import Arm
 CLIPPED_SHARE = 0.02  # of the samples at the end of the range where sensors clip
 COARSE_VALUES = 20  # different torques, of which fewer show no clipping
 STUCK_SECONDS = 1.0  # s for which a reading must not change by a digit to be suspected
-STUCK_TRAVEL = 0.3  # share of its travel that a joint moves while its torque does not change
+STUCK_TRAVEL = 0.1  # share of its travel that a joint moves while a reading does not change
 MOVING_TRAVEL = 0.005  # share of its travel that a joint goes in `COMPARED_SECONDS` if it moves
-STAY_RATIO = 4.0  # times that such a stay is longer than any other
 SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
 MIN_SPIKES = 3  # spikes
 AGAIN = "or measure again"
@@ -75,8 +75,10 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     lengths = stays[:, 1] - stays[:, 0]
     order = np.argsort(lengths)[::-1]
     first, last = (int(k) for k in stays[order[0]])
+    # Of exponential lengths the longest exceeds the next one by their mean, about 1 / log(number) of that one.
     others = lengths[order[1]] if len(order) > 1 else 0
-    if lengths[order[0]] * log.dt < STUCK_SECONDS or lengths[order[0]] < STAY_RATIO * others:
+    evidence = (lengths[order[0]] / max(others, 1) - 1) * np.log(len(order))
+    if lengths[order[0]] * log.dt < STUCK_SECONDS or evidence < MIN_EVIDENCE:
         return
     # Coarse sensors of joints at rest do not change either, nor do clipped ones.
     moved = np.ptp(q[first:last]) > STUCK_TRAVEL * np.ptp(q)
@@ -95,14 +97,26 @@ def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     tau = log.tau[_moving(log, j), j]
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
-        # Coarse sensors in motion do, but not the outermost more than the one next to it.
         inner = tau[tau != end]
-        next_to = np.mean(tau == (inner.max() if end == tau.max() else inner.min()))
-        if share > CLIPPED_SHARE and share > 5 * next_to and len(tau) * share > 20:
+        next_to = tau == (inner.max() if end == tau.max() else inner.min())
+        if share > CLIPPED_SHARE and _evidence_of_clipping(tau == end, next_to) > MIN_EVIDENCE:
             text = f"the torque of {joint_name(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
             yield Finding(
                 "warn", text, FindingKind.CLIPPED, (j,), error_reduction=share, value=end, hint="move more slowly"
             )
+
+
+def _evidence_of_clipping(outermost: NDArray, next_to: NDArray) -> float:
+    """Log-likelihood ratio by the samples at a torque's outermost value and at the one next to it.
+
+    Near a peak that is not clipped a coarse torque has the outermost value in a share of sqrt(1/2) of both, for it
+    falls off with the square of the time.
+    """
+    from scipy.special import rel_entr
+
+    count, smooth = outermost.sum() + next_to.sum(), np.sqrt(0.5)
+    share = outermost.sum() / count
+    return float(count * (rel_entr(share, smooth) + rel_entr(1 - share, 1 - smooth))) if share > smooth else 0.0
 
 
 def _has_variety(log: Log, j: int) -> bool:

@@ -10,8 +10,7 @@ from typing import Any
 
 from armdyn.errors import MissingExtraError
 from armdyn.files import reject_bomb
-
-BLOCK_BYTES = 2**20
+from armdyn.identification.logs.read_tables import BLOCK_BYTES
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -41,11 +42,6 @@ COMMANDED_WORDS = (
     "ff",
 )
 MOTORS = ("motors", "motor", "actuators", "actuator")
-UNSAID_RANK, MOTOR_RANK, COMMANDED_RANK = (
-    50,
-    20,
-    200,
-)  # of names that do not say it, added for motors, from which on values were asked for
 
 DEGREE, TURN = np.pi / 180, 2 * np.pi
 UNITS = {
@@ -62,19 +58,28 @@ ORIGINS = ("states", "state", "jointstates", "field", "msg", "data", "robot", "s
 DEGREES = ("c", "k", "degc", "celsius", "kelvin")  # units of temperatures; elsewhere c is "commanded"
 
 
+class Origin(IntEnum):
+    """Ways in which values come about, the best first."""
+
+    MEASURED = 0
+    UNSAID = 1
+    FEEDBACK = 2
+    COMMANDED = 3
+
+
 class Column(NamedTuple):
     """Meaning of a column's name."""
 
     role: str
     joint: str  # number or name of the joint, "" for time and for matrices
     unit: str  # one of UNITS, an unknown one, or "" where the name carries none
-    rank: int  # lower is the better of several names for one role
+    rank: tuple[Origin, bool, int]  # lower is the better of several names for one role
     motor: bool = False  # whether the name is a motor's, not a joint's
 
     @property
     def commanded(self) -> bool:
         """Whether values were asked for, not measured."""
-        return self.rank >= COMMANDED_RANK
+        return self.rank[0] == Origin.COMMANDED
 
 
 def understand(name: str, joints: tuple[str, ...]) -> Column | None:
@@ -138,26 +143,26 @@ def _role(words: list[str], joint: str, unit: str) -> Column | None:
             if number:
                 return None
             number = str(int(match.group(2)))
-    plain, rank = _without_origin(letters)
+    plain, origin = _without_origin(letters)
     motor = plain not in ROLE_OF and any(word in plain for word in MOTORS)
     if motor:
-        plain, rank = _without_origin(re.sub("|".join(MOTORS), "", letters, count=1))
+        plain, origin = _without_origin(re.sub("|".join(MOTORS), "", letters, count=1))
     role = ROLE_OF.get(plain)
-    if role is None or (
-        rank >= COMMANDED_RANK and role != "tau"
-    ):  # positions that were asked for are not those reached
+    # Positions that were asked for are not those reached.
+    if role is None or (origin == Origin.COMMANDED and role != "tau"):
         return None
-    rank += 100 * (rank == UNSAID_RANK and "feedback" in words)
-    return Column(role, number, unit, rank + RANK[plain] + MOTOR_RANK * motor, motor)
+    if origin == Origin.UNSAID and "feedback" in words:
+        origin = Origin.FEEDBACK
+    return Column(role, number, unit, (origin, motor, RANK[plain]), motor)
 
 
-def _without_origin(letters: str) -> tuple[str, int]:
-    """A name without the word that says how its value came about, and the rank of that word."""
+def _without_origin(letters: str) -> tuple[str, Origin]:
+    """A name without the word that says how its value came about, and what that word says."""
     if letters in ROLE_OF:
-        return letters, UNSAID_RANK
-    for rank, some in ((0, MEASURED_WORDS), (COMMANDED_RANK, COMMANDED_WORDS)):
+        return letters, Origin.UNSAID
+    for origin, some in ((Origin.MEASURED, MEASURED_WORDS), (Origin.COMMANDED, COMMANDED_WORDS)):
         for word in some:
             for rest in (letters.removesuffix(word), letters.removeprefix(word)):
                 if rest != letters and rest in ROLE_OF:
-                    return rest, rank
-    return letters, UNSAID_RANK
+                    return rest, origin
+    return letters, Origin.UNSAID

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
 from armdyn.identification.logs.guess_columns import guess_columns, numbered
+from armdyn.identification.logs.log import DYNAMICS_SECONDS
 from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
@@ -22,8 +23,7 @@ SI = {
     "q": ("rad", "m", "rad or m"), "qd": ("rad/s", "m/s", "rad/s or m/s"), "tau": ("N m", "N", "N m or N"),
     "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
 }  # fmt: skip
-# Samples half a second apart show no dynamics: such stamps count what makes of their steps usual ones [s].
-SLOW_STEP_SECONDS, USUAL_STEP_SECONDS = 0.5, 0.2
+USUAL_STEP_SECONDS = 0.2  # stamps that are too far apart for dynamics count what makes of their steps such ones
 CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 FASTEST_HZ = 20.0  # no arm swings faster, so that a unit of time by which it would is not the one
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
@@ -102,7 +102,7 @@ def assign(
             raise ReadError("no column of times", where=where, expected=choices, got=_some(offered))
         t = np.arange(len(roles["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
-    still, named = poses and _step(t) > SLOW_STEP_SECONDS, any(unit_of_q)
+    still, named = poses and _step(t) > DYNAMICS_SECONDS, any(unit_of_q)
     q, qd, tau, warm = (roles.get(role) for role in ("q", "qd", "tau", "temperature"))
     motors = {r for r, some in columns.items() if some and any(n and known[n] and known[n].motor for n in some)}  # type: ignore[union-attr]
     return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven, frozenset(motors))  # type: ignore[arg-type]
@@ -244,7 +244,7 @@ def _time(
     row = np.ptp(t[np.isfinite(t)]) / max(len(t) - 1, 1) if np.isfinite(t).any() else 0.0
     guess = (
         next((clock for clock in CLOCKS if step * clock[0] < USUAL_STEP_SECONDS), None)
-        if step > SLOW_STEP_SECONDS
+        if step > DYNAMICS_SECONDS
         else None
     )
     # Going there and back is twice the range.
@@ -269,7 +269,7 @@ def _step(t: NDArray) -> float:
 
 def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str) -> list[str] | None:
     """The n columns of a role in the arm's order, or None where there are none."""
-    offered: dict[int, dict[str, str]] = {}
+    offered: dict[tuple[int, ...], dict[str, str]] = {}
     for name, column in known.items():
         if column and column.role == role:
             group = offered.setdefault(column.rank, {})

@@ -14,12 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
-from armdyn.identification.logs.log import Log, interpolate
+from armdyn.identification.logs.log import MAX_DELAY_SECONDS, Log, interpolate
 from armdyn.model.arm import Arm
 
 PER_JOINT = ("position_order", "torque_order", "gear_ratio", "drive_gain", "zero")  # fields with a number per joint
 ROUND_OFF = 1e-12  # of zeros that are taken apart again
-LATEST_SECONDS = 1.0  # by which torques may be late
 
 
 class JointMaps(NamedTuple):
@@ -262,6 +261,6 @@ def without_delay(logs: list[Log], delay: float | None) -> list[Log]:
 
 def check_delay(delay: float) -> float:
     """Return a delay of torques [s], or raise where it is none."""
-    if not abs(delay) < LATEST_SECONDS:
-        raise ArmdynError(where="delay", expected=f"less than {LATEST_SECONDS:g} s", got=delay)
+    if not abs(delay) < MAX_DELAY_SECONDS:
+        raise ArmdynError(where="delay", expected=f"less than {MAX_DELAY_SECONDS:g} s", got=delay)
     return float(delay)

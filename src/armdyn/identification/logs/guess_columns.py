@@ -15,7 +15,7 @@ from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
-RATE_LIKENESS = 0.9  # correlation of a group with the differences of another, from which on it is its rate
+RATE_LIKENESS = 0.9  # correlation of velocities with rates of positions, from which on they are those
 MAX_LEADING = 2  # columns of counters and times before the groups
 
 

@@ -12,8 +12,8 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.column_names import understand
 from armdyn.identification.logs.columns import times_of
 from armdyn.identification.logs.guess_columns import numbered
+from armdyn.identification.logs.log import DYNAMICS_SECONDS
 
-MIN_OVERLAP = 0.5  # s that files must have in common
 Tables = list[tuple[Path, Mapping[str, NDArray]]]
 
 
@@ -41,7 +41,7 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
             )
         keep &= (t >= np.nanmin(times)) & (t <= np.nanmax(times))
     common = np.ptp(t[keep]) if keep.any() else 0.0
-    if common < MIN_OVERLAP:
+    if common < DYNAMICS_SECONDS:
         spans = ", ".join(f"{other.name} {np.nanmin(x):.6g} to {np.nanmax(x):.6g} s" for other, x, _ in several)  # type: ignore[arg-type]
         raise ReadError(
             f"files of one run have no time in common ({spans})", path=path, remedy="use the same clock for all"

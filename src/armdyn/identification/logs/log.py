@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from armdyn.identification.logs.corrections import LogCorrection
+    from armdyn.model.arm import Arm
 
 MIN_SAMPLES = 50  # fewer tell nothing
 MIN_POSES = 4
+MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
+MAX_DELAY_SECONDS = 1.0  # by which torques, and messages of bags, may be late
+DYNAMICS_SECONDS = 0.5  # shorter logs, and samples further apart, show no dynamics
 # Stamps further apart than this many sample periods and seconds are a gap: nothing is invented there.
 GAP_PERIODS, GAP_SECONDS = 8.0, 0.05
 GOING_SHARE = 0.4  # of the speed before and after, from which on an arm did not rest while a reading repeats
@@ -74,6 +78,14 @@ class Fresh(NamedTuple):
 
     q: NDArray
     tau: NDArray  # those sent again alone are kept: coarse torques repeat
+
+
+def turns_too_far(arm: Arm, q: NDArray) -> bool:
+    """Whether joints turn further than any does, by those with limits, or by all where nobody wrote down limits."""
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
+    limited = turns & np.isfinite(arm.position_limits).all(axis=0)
+    largest = np.abs([q.min(axis=0), q.max(axis=0)]).max(axis=0, initial=0.0)
+    return bool((largest > MAX_ANGLE)[limited if limited.any() else turns].any())
 
 
 def require_all_torques(log: Log, what: str) -> None:

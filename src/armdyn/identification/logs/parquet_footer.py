@@ -14,7 +14,7 @@ from armdyn.errors import ReadError
 MARK = b"PAR1"
 TAIL_BYTES = 8  # the footer's length and the mark, at the end of the file
 TRUE, FALSE, BYTE, SHORT, INT, LONG, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
-DEEPEST = 16  # structures within each other; Parquet's own are half as deep
+MAX_NESTED = 16  # structures within each other; Parquet's own are half as deep
 ROW_GROUPS, COLUMNS, ABOUT, VALUES = 4, 1, 3, 5  # numbers of fields: of the footer, a row group, a column, its data
 
 
@@ -57,7 +57,7 @@ class _Thrift:
         if kind in (DOUBLE, BINARY):
             return self._skip(8 if kind == DOUBLE else self._whole())
         self.depth += 1
-        if self.depth > DEEPEST or kind not in (LIST, SET, MAP, STRUCT):
+        if self.depth > MAX_NESTED or kind not in (LIST, SET, MAP, STRUCT):
             raise ValueError
         result = self._struct() if kind == STRUCT else self._map() if kind == MAP else self._list()
         self.depth -= 1

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from armdyn.errors import MissingExtraError, ReadError
 from armdyn.files import reject_bomb, require_file
 from armdyn.identification.logs.bag_bounds import bound_rosbags, require_no_bombs
+from armdyn.identification.logs.log import MAX_DELAY_SECONDS
 
 KIND = "sensor_msgs/msg/JointState"
 PARTS = ("position", "velocity", "effort")
-LATE_SECONDS = 1.0  # messages that overtake each other by no more are put in order
 
 
 def read_bag(path: Path, joints: tuple[str, ...], topic: str | None = None) -> tuple[dict[str, NDArray], list[str]]:
@@ -44,7 +44,7 @@ def _in_order(stamps: NDArray, notes: list[str]) -> NDArray:
     """The messages by their stamps where these overtook each other on the way; else as they came."""
     order = np.argsort(stamps, kind="stable")
     moved = int(np.count_nonzero(np.diff(stamps) < 0))
-    if not moved or np.abs(stamps[order] - stamps).max() > LATE_SECONDS:
+    if not moved or np.abs(stamps[order] - stamps).max() > MAX_DELAY_SECONDS:
         return np.arange(len(stamps))
     notes.append(f"messages arrived out of order {moved} times: sorted by their stamps")
     return order

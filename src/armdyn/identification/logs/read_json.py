@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
+from armdyn.identification.logs.parquet_footer import MAX_NESTED
 from armdyn.identification.logs.read_tables import Table, columns_of
-
-MAX_NESTED = 8  # levels of objects within records
 
 
 def read_json(path: Path, joints: tuple[str, ...]) -> Table:

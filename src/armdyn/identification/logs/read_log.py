@@ -14,7 +14,7 @@ from armdyn.files import require_file
 from armdyn.identification.logs.clock import repair
 from armdyn.identification.logs.columns import assign
 from armdyn.identification.logs.join_tables import join_tables
-from armdyn.identification.logs.log import MIN_POSES, MIN_SAMPLES, Log, LogFormat
+from armdyn.identification.logs.log import MIN_POSES, MIN_SAMPLES, Log, LogFormat, turns_too_far
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.identification.logs.read_json import read_json
 from armdyn.identification.logs.read_tables import Table, read_mat, read_npz, read_parquet
@@ -22,9 +22,7 @@ from armdyn.model.arm import Arm, require_arm
 
 JSON = (".json", ".jsonl", ".ndjson")
 READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet, **dict.fromkeys(JSON, read_json)}
-KELVIN, COLDEST_KELVIN = 273.15, 200.0  # no joint has 200 °C, or 200 K
-MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further
-MANY_TURNS = 12 * np.pi  # rad: the same of joints that turn without end, beside others that do not
+KELVIN = 273.15  # at 0 °C
 
 
 def read_log(
@@ -74,7 +72,7 @@ def read_log(
     offset : array_like, shape (n,), optional
         Added to the positions, after all else [rad or m].
     reference_temperature : float
-        At which the arm's friction holds [°C]; logged temperatures (°C, or kelvin from 200 on) are taken above it.
+        At which the arm's friction holds [°C]; logged temperatures (°C, or kelvin from 137 on) are taken above it.
     rate : float, optional
         Rows a second, for files without times [Hz]; a column of times is then not used.
     topic : str, optional
@@ -172,7 +170,7 @@ def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float
     """Temperatures above the reference; None where there are none, or only some."""
     if temperature is None or not np.isfinite(temperature[keep]).all():
         return None
-    zero = KELVIN if np.median(temperature[keep]) > COLDEST_KELVIN else 0.0
+    zero = KELVIN if np.median(temperature[keep]) > KELVIN / 2 else 0.0  # no joint is as hot, or as cold
     return temperature[keep] - zero - reference
 
 
@@ -221,14 +219,9 @@ def _coupling(arm: Arm, coupling: ArrayLike | None) -> NDArray:
 
 def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     """Reject angles that no joint reaches, unless their unit was said."""
-    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
-    # Extremes of both signs: a copy of all absolute values would be as large as the log.
-    largest = np.abs([q.min(axis=0), q.max(axis=0)]).max(axis=0, initial=0.0)
-    endless = np.isinf(arm.position_limits).any(axis=0)
-    endless &= not endless.all()  # limits that nobody wrote down
-    if (largest > np.where(endless, MANY_TURNS, MAX_ANGLE))[turns].any():
+    if turns_too_far(arm, q):
         raise ReadError(
-            f"positions reach {largest[turns].max():.0f} rad: degrees, or turns of the motors? For "
+            f"positions reach {np.abs([q.min(), q.max()]).max():.0f} rad: degrees, or turns of the motors? For "
             "degrees give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; "
             "or name columns with their unit, as q1_deg",
             where=where,
