@@ -103,26 +103,31 @@ class Exchange(Hypothesis):
         orders |= dict.fromkeys([likely_order(regression)] if regression.measured.all() else [])
         for order in orders:
             inverse = tuple(int(k) for k in np.argsort(order))
-            coupled = regression.arm.coupling is not None
-            for position, torque in (((), order), *(() if coupled else ((inverse, ()), (inverse, inverse)))):
-                if order != same:
-                    yield self.ordered(regression, position, torque)
+            if order == same:
+                continue
+            yield self.ordered(regression, (), order)
+            if regression.arm.coupling is None:
+                moved = _reordered(regression, inverse)
+                yield self.ordered(regression, inverse, (), moved)
+                yield self.ordered(regression, inverse, inverse, moved)
 
     def ordered(
-        self, regression: ScreeningRegression, position: tuple[int, ...], torque: tuple[int, ...]
+        self,
+        regression: ScreeningRegression,
+        position: tuple[int, ...],
+        torque: tuple[int, ...],
+        moved: ModelDesign | None = None,
     ) -> LogVariant:
-        """The columns in another order, empty where it is as it was."""
+        """The columns in another order, empty where it is as it was; `moved` is the design with the positions in it."""
         n = regression.n
         same = tuple(range(n))
         design = regression.design
         if torque:
             design = regression.with_torques(regression.tau[:, list(torque)], np.eye(n)[list(torque)])
         if position:
-            p = list(position)
-            q, qd, qdd = regression.motion
-            turned = regression.moved(RowMotion(q[:, p], qd[:, p], qdd[:, p]))
-            design = design._replace(rigid=turned.rigid, terms=regression.terms[:, p])
-        moved = tuple(j for j in same if (position or same)[j] != j or (torque or same)[j] != j)
+            moved = moved or _reordered(regression, position)
+            design = design._replace(rigid=moved.rigid, terms=moved.terms)
+        joints = tuple(j for j in same if (position or same)[j] != j or (torque or same)[j] != j)
 
         def neighbours() -> Iterator[LogVariant]:
             for i, j in combinations(np.flatnonzero(regression.measured).tolist(), 2):
@@ -131,7 +136,13 @@ class Exchange(Hypothesis):
                     yield self.ordered(regression, p, t)
 
         correction = LogCorrection(position, torque)
-        return LogVariant(design, correction, moved, level="reject", neighbours=neighbours)
+        return LogVariant(design, correction, joints, level="reject", neighbours=neighbours)
+
+
+def _reordered(regression: ScreeningRegression, order: tuple[int, ...]) -> ModelDesign:
+    """The log with positions in another order."""
+    p, (q, qd, qdd) = list(order), regression.motion
+    return regression.moved(RowMotion(q[:, p], qd[:, p], qdd[:, p]))._replace(terms=regression.terms[:, p])
 
 
 def _swapped(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
@@ -195,8 +206,8 @@ def _mapped(regression: ScreeningRegression, correction: LogCorrection) -> Model
     def turned(motion: RowMotion | Track) -> dict[str, NDArray]:
         return {"q": (motion.q - zero) @ A.T, "qd": motion.qd @ A.T, "qdd": motion.qdd @ A.T}
 
-    terms = [regression.terms_along(turned, j) * regression.measured[j] for j in range(regression.n)]
-    design = regression.moved(RowMotion(**turned(regression.motion)))._replace(terms=np.stack(terms, axis=1))
+    terms = regression.terms_along(turned) * regression.measured[:, None]
+    design = regression.moved(RowMotion(**turned(regression.motion)))._replace(terms=terms)
     if not correction.maps.torques:
         return design
     back = np.transpose(correction.maps.torques)

@@ -116,10 +116,11 @@ class SharedDrive(Hypothesis):
         turns = [joint.kind == "revolute" and measured for joint, measured in pairs]
         if arm.coupling is not None:
             return
+        shafts = {side: shaft_terms(regression, side) for side in (1.0, -1.0)}
         for j in (j for j in range(1, arm.n) if turns[j] and turns[j - 1]):
             for side, text in ((1.0, f"{j}+{j + 1}"), (-1.0, f"{j + 1}-{j}")):
                 C, terms = np.eye(arm.n), design.terms.copy()
-                C[j, j - 1], terms[:, j] = side, shaft_terms(regression, j, side)
+                C[j, j - 1], terms[:, j] = side, shafts[side][:, j]
                 tau, rigid = design.tau.copy(), design.rigid.copy()
                 tau[:, j - 1] -= side * tau[:, j]
                 rigid[:, j - 1] -= side * rigid[:, j]
@@ -129,11 +130,10 @@ class SharedDrive(Hypothesis):
                 )  # fmt: skip
 
 
-def shaft_terms(regression: ScreeningRegression, j: int, side: float) -> NDArray:
-    """Low-passed joint terms (N, k) of a drive that turns with joint j and, by `side`, with the one before."""
-    C = np.eye(regression.n)
-    C[j, j - 1] = side
-    return regression.terms_along(lambda track: {name: getattr(track, name) @ C.T for name in ("q", "qd", "qdd")}, j)
+def shaft_terms(regression: ScreeningRegression, side: float) -> NDArray:
+    """Low-passed joint terms (N, n, k) of drives that turn with each joint and, by `side`, with the one before."""
+    C = np.eye(regression.n) + side * np.eye(regression.n, k=-1)
+    return regression.terms_along(lambda track: {name: getattr(track, name) @ C.T for name in ("q", "qd", "qdd")})
 
 
 def _rubs(j: int, model: Model) -> bool:

@@ -21,7 +21,7 @@ S_j is at least the square of `MODEL_ERROR` of the torque.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -137,14 +137,31 @@ class ScreeningRegression:
         """The low-pass of a track."""
         return decimator(*grid(track, BAND_HZ, self.thin))
 
-    def terms_along(self, motion: Callable[[Track], Mapping[str, NDArray]], joint: int) -> NDArray:
-        """Low-passed terms (N, k) of a joint along tracks with another motion."""
+    def terms_along(self, motion: Callable[[Track], Mapping[str, NDArray]]) -> NDArray:
+        """Low-passed terms (N, n, k) of the joints along tracks with another motion."""
         parts = []
         for track in self.tracks:
             turned = track._replace(**motion(track))  # type: ignore[arg-type]
             columns = screened_columns(self.arm, turned, self.reach)
-            parts.append(self.low(track) @ columns[:, joint])
+            low = self.low(track)
+            parts.append((low @ columns.reshape(len(columns), -1)).reshape(low.count, *columns.shape[1:]))
         return np.concatenate(parts)
+
+    @cached_property
+    def friction_curves(self) -> NDArray:
+        """Friction (n, 2, k) in slow and in usual motion for a unit of each joint term."""
+        speeds = np.sqrt(np.mean(self.terms[:, :, 0] ** 2, axis=0))
+        both = (friction_curve(j, speed * np.array([SLOW, 1.0]), self.reach) for j, speed in enumerate(speeds))
+        return np.stack([curve[:, SCREENED] for curve in both])
+
+    def braking(self, torque: NDArray, std: NDArray) -> NDArray:
+        """Log probability (...) that friction (..., 2, n) brakes every joint that moves, slowly or as usual."""
+        from scipy.special import log_ndtr
+
+        rms = np.sqrt(np.mean(self.motion.qd**2, axis=0))
+        turns = np.array([joint.kind == "revolute" for joint in self.arm.coordinate_joints])
+        fastest = np.array([rms[turns == kind].max() for kind in turns])
+        return np.asarray(log_ndtr((torque / std).max(axis=-2))[..., rms > HELD * fastest].sum(axis=-1))
 
     # -- designs ---------------------------------------------------------------------------------------
 
@@ -217,33 +234,42 @@ class ScreeningRegression:
 
     # -- scores ----------------------------------------------------------------------------------------
 
-    def sums(self, design: ModelDesign) -> NDArray:
-        """Sums over the rows (n, m, m) of joint terms, columns of the links and, last, the torque, by shafts."""
-        d, k, m = design, design.terms.shape[2], design.terms.shape[2] + design.rigid.shape[2]
-        same = d.rigid is self.design.rigid and d.terms is self.design.terms and d.rows is self.design.rows
-        rigid, terms, tau = (d.rigid, d.terms, d.tau) if d.rows.all() else (x[d.rows] for x in d[:3])
-        sums = np.empty((self.n, m + 1, m + 1))
-        if same:
-            sums[:, :m, :m] = self._column_sums
-            sums[:, :m, m] = (self._columns @ tau.T[:, :, None])[:, :, 0]
-        else:
-            sums[:, :m, :m] = 0.0
-            beside = np.concatenate([terms, tau[:, :, None]], axis=2)
-            for j, active in enumerate(self._active_columns(d)):
-                Y, of_links = rigid[:, j, active], slice(k + active.start, k + active.stop)
-                cross = Y.T @ beside[:, j]
-                sums[j, of_links, of_links], sums[j, of_links, :k], sums[j, :k, of_links] = (
-                    Y.T @ Y,
-                    cross[:, :k],
-                    cross[:, :k].T,
-                )
-                sums[j, k:m, m] = 0.0
-                sums[j, of_links, m] = cross[:, k]
-            beside_terms = terms.transpose(1, 2, 0) @ beside.transpose(1, 0, 2)
-            sums[:, :k, :k], sums[:, :k, m] = beside_terms[:, :, :k], beside_terms[:, :, k]
-        sums[:, m, :m] = sums[:, :m, m]
-        sums[:, m, m] = np.sum(tau**2, axis=0)
+    def sums(self, designs: Sequence[ModelDesign]) -> NDArray:
+        """Sums over the rows (v, n, m, m) of joint terms, columns of the links and, last, the torque, by shafts.
+
+        Designs have as many columns each; those that share them cost little more than one.
+        """
+        m = designs[0].terms.shape[2] + designs[0].rigid.shape[2]
+        sums, firsts = np.empty((len(designs), self.n, m + 1, m + 1)), dict[tuple[int, ...], int]()
+        for number, (d, into) in enumerate(zip(designs, sums, strict=True)):
+            rigid, terms, tau = (d.rigid, d.terms, d.tau) if d.rows.all() else (x[d.rows] for x in d[:3])
+            if rigid is self.design.rigid and terms is self.design.terms:
+                into[:, :m, :m] = self._column_sums
+                into[:, :m, m] = (self._columns @ tau.T[:, :, None])[:, :, 0]
+            else:
+                first = firsts.setdefault((id(d.rigid), id(d.terms), id(d.rows)), number)
+                self._fill_sums(rigid, terms, tau, into, None if first == number else sums[first])
+            into[:, m, :m] = into[:, :m, m]
+            into[:, m, m] = np.sum(tau**2, axis=0)
         return sums
+
+    def _fill_sums(self, rigid: NDArray, terms: NDArray, tau: NDArray, sums: NDArray, alike: NDArray | None) -> None:
+        """Sums (n, m, m) but for the last row, where known like those of a design with the same columns."""
+        k, m = terms.shape[2], sums.shape[1] - 1
+        sums[:, :m, :m] = 0.0 if alike is None else alike[:, :m, :m]
+        sums[:, k:m, m] = 0.0
+        beside = tau[:, :, None] if alike is not None else np.concatenate([tau[:, :, None], terms], axis=2)
+        for j, active in enumerate(self._active_columns(rigid.shape[2])):
+            Y, of_links = rigid[:, j, active], slice(k + active.start, k + active.stop)
+            cross = Y.T @ beside[:, j]
+            sums[j, of_links, m] = cross[:, 0]
+            if alike is None:
+                sums[j, of_links, of_links] = Y.T @ Y
+                sums[j, of_links, :k], sums[j, :k, of_links] = cross[:, 1:], cross[:, 1:].T
+        of_terms = terms.transpose(1, 2, 0) @ beside.transpose(1, 0, 2)
+        sums[:, :k, m] = of_terms[:, :, 0]
+        if alike is None:
+            sums[:, :k, :k] = of_terms[:, :, 1:]
 
     @cached_property
     def _columns(self) -> NDArray:
@@ -254,9 +280,8 @@ class ScreeningRegression:
     def _column_sums(self) -> NDArray:
         return self._columns @ self._columns.swapaxes(1, 2)
 
-    def _active_columns(self, design: ModelDesign) -> list[slice]:
-        """Columns of the links that each shaft feels."""
-        count = design.rigid.shape[2]
+    def _active_columns(self, count: int) -> list[slice]:
+        """Columns of the links that each shaft feels, of so many."""
         return self._active_base_columns if count == self.base.count else [slice(0, count)] * self.n
 
     @cached_property
@@ -317,9 +342,18 @@ class ScreeningRegression:
         model, measured = self.beyond_friction
         return float(np.sum(model * measured)) / max(_norm(model) * _norm(measured), 1e-300)
 
+    def bodies(self, design: ModelDesign) -> list[tuple[NDArray, NDArray]]:
+        """Precisions and centres of a design's parameters of the links: generic bodies, and possible described ones."""
+        count = design.rigid.shape[2]
+        if count not in self._bodies:
+            base, described = replace(self.base, P=design.lift), self.described
+            self._bodies[count] = [(precision_in(base, generic_covariance(self.arm)), np.zeros(count))]
+            if described is not None:
+                self._bodies[count].append((precision_in(base, described.covariance), design.lift @ described.theta))
+        return self._bodies[count]
+
     @cached_property
-    def bodies(self) -> dict[int, list[tuple[NDArray, NDArray]]]:
-        """Precisions and centres of the columns' parameters by their number, as far as they were asked for."""
+    def _bodies(self) -> dict[int, list[tuple[NDArray, NDArray]]]:
         return {}
 
 
@@ -347,7 +381,7 @@ class Model:
         d, n, c = self.design, self.regression.n, self.count
         at = np.r_[c + np.array(SCREENED), :c, c + len(TERMS)]
         grams = np.zeros((n, c + len(TERMS) + 1, c + len(TERMS) + 1))
-        grams[np.ix_(np.arange(n), at, at)] = self.regression.sums(d)
+        grams[np.ix_(np.arange(n), at, at)] = self.regression.sums([d])[0]
         return Equations(grams[None], np.array([np.count_nonzero(d.rows)]), c, np.ones(n), n, np.zeros(1, int))
 
     @cached_property
@@ -363,14 +397,10 @@ class Model:
         screening, c = self.regression, self.count
         size = np.sqrt(self._sums.column_squares[c:].reshape(screening.n, len(TERMS)))
         terms = (np.maximum(size, 1e-3 * size.max(axis=0) + 1e-12) / self.deviations[:, None]) ** 2
-        if c not in screening.bodies:
-            base = replace(screening.base, P=self.design.lift)
-            screening.bodies[c] = [(precision_in(base, generic_covariance(screening.arm)), np.zeros(c))]
-            if screening.described is not None:
-                precision = precision_in(base, screening.described.covariance)
-                screening.bodies[c].append((precision, self.design.lift @ screening.described.theta))
         of_terms, nothing = np.concatenate([np.zeros(c), terms.ravel()]), np.zeros(terms.size)
-        return [GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in screening.bodies[c]]
+        return [
+            GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in screening.bodies(self.design)
+        ]
 
     @cached_property
     def _free_precision(self) -> NDArray:
@@ -457,12 +487,6 @@ class Model:
         k = int(np.argmax(costs))
         return costs[k], several[k]
 
-    @property
-    def quick_cost(self) -> float:
-        """Price of the prior with the strengths of the log as it is: about what it is with the best ones, or less."""
-        same = len(self.regression.model.used) == len(self.used)
-        return self.cost(self.independent(self.counts)) if same else self.prior_cost
-
     def cost(self, equations: Equations) -> float:
         """Price of the prior in the log evidence of equations, with the strengths of the log as it is."""
         free = float(equations.errors(self._free[1]) @ equations.weights**2)
@@ -489,9 +513,7 @@ class Model:
         Of all parameters the most probable, or free ones: what correlates residuals, such as a step, leaves few
         independent samples, and the prior would hold its value down.
         """
-        equations, precision, x = self._weighed[0], self._best[1].precision, self.parameters
-        if free:
-            (equations, x), precision = self._free, self._free_precision
+        equations, x = self._free if free else (self._weighed[0], self.parameters)
         c = self.count
         W, k = equations.weights**2, np.flatnonzero(self.used)
         cross = np.zeros((equations.size, columns.shape[2]))
@@ -499,7 +521,7 @@ class Model:
         cross[:c] = np.einsum("tjc,tjk,j->ck", self.design.rigid, columns, W, optimize=True)
         friction_rows[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
         square = np.einsum("tjk,tjk,j->k", columns, columns, W, optimize=True)
-        spread = covariance(equations, self.used, precision)
+        spread = self._free_covariance if free else self._covariance
         left = square - np.einsum("pk,pq,qk->k", cross[k], spread, cross[k], optimize=True)
         pull = np.einsum("tjk,tj,j->k", columns, self.left(x), W, optimize=True)
         shows = left > 1e-9 * np.maximum(square, 1e-300)
@@ -508,21 +530,25 @@ class Model:
         return values, np.where(shows, 0.5 * pull * values, 0.0), std
 
     @cached_property
+    def _covariance(self) -> NDArray:
+        """Covariance of the parameters that show."""
+        return covariance(self._weighed[0], self.used, self._best[1].precision)
+
+    @cached_property
+    def _free_covariance(self) -> NDArray:
+        """The same of free parameters."""
+        return covariance(self._free[0], self.used, self._free_precision)
+
+    @cached_property
     def friction(self) -> tuple[NDArray, NDArray]:
         """Friction (2, n) of slow and of usual motion in the direction of motion, and its standard deviations."""
-        screening = self.regression
-        speeds = np.sqrt(np.mean(screening.terms[:, :, 0] ** 2, axis=0))
-        equations, _ = self._weighed
-        k = np.flatnonzero(self.used)
-        spread = np.zeros((equations.size, equations.size))
-        spread[np.ix_(k, k)] = covariance(equations, self.used, self._best[1].precision)
-        torque, std = np.zeros((2, screening.n)), np.ones((2, screening.n))
-        for j in range(screening.n):
-            rows = friction_curve(j, speeds[j] * np.array([SLOW, 1.0]), screening.reach)
-            rows[:, [k for k in range(len(TERMS)) if k not in SCREENED]] = 0.0
-            at = slice(self.count + len(TERMS) * j, self.count + len(TERMS) * (j + 1))
-            torque[:, j] = rows @ self.parameters[at]
-            std[:, j] = np.sqrt(np.maximum(np.einsum("ki,ij,kj->k", rows, spread[at, at], rows), 1e-300))
+        screening, k = self.regression, np.flatnonzero(self.used)
+        spread = np.zeros((self._sums.size, self._sums.size))
+        spread[np.ix_(k, k)] = self._covariance
+        at = self.count + len(TERMS) * np.arange(screening.n)[:, None] + np.array(SCREENED)
+        curves, variance = screening.friction_curves, spread[at[:, :, None], at[:, None]]
+        torque = np.einsum("jsk,jk->sj", curves, self.parameters[at])
+        std = np.sqrt(np.maximum(np.einsum("jsk,jkl,jsl->sj", curves, variance, curves), 1e-300))
         return torque, std
 
     @cached_property
@@ -531,14 +557,7 @@ class Model:
 
         A reversed sign turns the whole curve of friction; a current that does no work turns a part of it.
         """
-        from scipy.special import log_ndtr
-
-        screening = self.regression
-        rms = np.sqrt(np.mean(screening.motion.qd**2, axis=0))
-        turns = np.array([joint.kind == "revolute" for joint in screening.arm.coordinate_joints])
-        fastest = np.array([rms[turns == kind].max() for kind in turns])
-        torque, std = self.friction
-        return float(np.sum(log_ndtr((torque / std).max(axis=0))[rms > HELD * fastest]))
+        return float(self.regression.braking(*self.friction))
 
     @cached_property
     def described_error(self) -> float:

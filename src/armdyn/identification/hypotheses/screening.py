@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.bounds import possible_ratios
@@ -79,6 +80,7 @@ class Scored(NamedTuple):
     variant: LogVariant
     model: Model
     ratio: float
+    fitted: bool = True  # or about what the ratio is of one that cannot matter, or is not the best of its hypothesis
 
 
 class Screening(NamedTuple):
@@ -94,12 +96,6 @@ def screen(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) ->
     best = _best(top for _, top, _ in ranked if top is not None and top.ratio >= MIN_EVIDENCE)
     tests = tuple(_test(regression, some, several, top is not None and top is best) for some, top, several in ranked)
     return Screening([_report(regression, some, best) for some, top, _ in ranked if best and top is best], tests)
-
-
-def most_probable(regression: ScreeningRegression, hypotheses: Iterable[Hypothesis]) -> Scored | None:
-    """The most probable fault that matters; None where the log as it is is as probable."""
-    scored = (score(regression, hypothesis)[0] for hypothesis in hypotheses)
-    return _best(s for s in scored if s is not None)
 
 
 def _test(regression: ScreeningRegression, hypothesis: Hypothesis, several: list[Scored], present: bool) -> FaultTest:
@@ -150,45 +146,57 @@ def score(regression: ScreeningRegression, hypothesis: Hypothesis) -> tuple[Scor
 def _improved(regression: ScreeningRegression, best: Scored, price: float) -> Scored:
     """The variant that steps to neighbours and other values lead to, as long as they are more probable."""
     while True:
-        others = _score_all(regression, list(best.variant.neighbours()))
+        others = _score_all(regression, list(best.variant.neighbours()), only_mattering=False)
         better = max((s._replace(ratio=s.ratio - price) for s in others), key=lambda s: s.ratio, default=best)
         # A further step is a further fault.
         if better.ratio < best.ratio + MIN_EVIDENCE * (len(better.variant.joints) >= len(best.variant.joints)):
             break
         best = better
-    if best.variant.values is None:
+    if not best.fitted:
+        fitted = _score(regression, best.variant)
+        best = fitted._replace(ratio=fitted.ratio - price)
+    if best.variant.values is None or best.ratio < 0:
         return best
     refined = _refine(regression, best.variant.values)
     return max(best, refined._replace(ratio=refined.ratio - price), key=lambda s: s.ratio)
 
 
-def _score_all(regression: ScreeningRegression, variants: list[LogVariant]) -> list[Scored]:
-    """Each variant with its ratio: of the few that can have most evidence by a fit, of all others about what it is."""
+def _score_all(
+    regression: ScreeningRegression, variants: list[LogVariant], only_mattering: bool = True
+) -> list[Scored]:
+    """Each variant with its ratio: of the few that can matter and have most evidence by a fit, of others about it."""
     possible = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
     odds = np.array([variant.log_odds - _price(regression, variant) for variant in variants])
-    orders = [np.argsort(-ratios - odds, kind="stable")[:N_LIKELY] for ratios in possible]
-    ranked = np.unique(np.concatenate(orders))
-    likely = ranked[(possible.most + odds > 0)[ranked] | (possible.likelihood >= 0)[ranked]]
-    likely = np.union1d(likely if len(variants) > N_LIKELY else ranked, np.flatnonzero(np.isinf(possible.most)))
-    fitted = {k: _score(regression, variants[k]) for k in likely.astype(int).tolist()}
-    highest = min((scored.ratio for scored in fitted.values()), default=np.inf)
+    most, usual = possible.most + odds, possible.usual + odds
+    can_matter = np.array([
+        not only_mattering or _enough(regression, variant, errors, described)
+        for variant, errors, described in zip(variants, possible.errors, possible.described, strict=True)
+    ], bool)  # fmt: skip
+    # Of few all may be fitted: prices of the prior are rough where torques change by large factors.
+    candidates = np.flatnonzero(can_matter & ((most > 0) | (len(variants) <= N_LIKELY)))
+    likely = {int(candidates[k]) for x in (most, usual) for k in np.argsort(-x[candidates], kind="stable")[:N_LIKELY]}
+    likely |= set(np.flatnonzero(np.isinf(possible.most)).tolist())
+    fitted = {k: _score(regression, variants[k]) for k in sorted(likely)}
+    capped = np.minimum(usual, min((scored.ratio for scored in fitted.values()), default=np.inf))
     return [
-        fitted.get(k) or Scored(variant, Model(regression, variant.design), min(ratio, highest))
-        for k, (variant, ratio) in enumerate(zip(variants, (possible.usual + odds).tolist(), strict=True))
+        fitted.get(k) or Scored(variant, Model(regression, variant.design), ratio, False)
+        for k, (variant, ratio) in enumerate(zip(variants, np.where(can_matter, capped, usual).tolist(), strict=True))
     ]
+
+
+def _enough(regression: ScreeningRegression, variant: LogVariant, errors: NDArray, described: float) -> bool:
+    """Whether a variant may matter whose free parameters leave errors (n,), and described bodies an error."""
+    old, joints = np.linalg.norm(regression.model.braked_residual, axis=0), _counting_joints(regression, variant)
+    whole = 1 - float(np.linalg.norm(errors)) / max(float(np.linalg.norm(old)), 1e-300)
+    of_joints = 1 - float(np.linalg.norm(errors[joints])) / max(float(np.linalg.norm(old[joints])), 1e-300)
+    size = regression.model.described_error * float(np.linalg.norm(regression.tau))
+    by_bodies = float(np.nan_to_num(1 - described / max(size, 1e-300)))
+    return _suffices(variant, (whole, by_bodies, of_joints))
 
 
 def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
     model = Model(regression, variant.design)
-    old = regression.model
-    odds = variant.log_odds - _price(regression, variant)
-    likelihood = regression.likelihood_ratio(model)
-    # No prior costs less than nothing. Variants that explain no more are mostly out by about what theirs costs.
-    ratio = likelihood + odds - old.prior_cost - old.dissipation
-    if ratio > 0 > likelihood and variant.design.rows.all():
-        ratio += model.quick_cost
-    if ratio > 0:
-        ratio = regression.evidence_ratio(model) + odds
+    ratio = regression.evidence_ratio(model) + variant.log_odds - _price(regression, variant)
     return Scored(variant, model, ratio)
 
 
@@ -212,21 +220,27 @@ def _refine(regression: ScreeningRegression, values: ValueRange) -> Scored:
 def _matters(regression: ScreeningRegression, scored: Scored) -> bool:
     """Whether a variant is not tolerated, is one of an arm, and lowers an error enough: that of single joints more."""
     variant, model = scored.variant, scored.model
-    if variant.tolerated or model.error > MAX_ERROR or not variant.accepts(model):
+    if not scored.fitted or variant.tolerated or model.error > MAX_ERROR or not variant.accepts(model):
         return False
-    whole, described, of_joints = _reductions(regression, scored)
+    return _suffices(variant, _reductions(regression, scored))
+
+
+def _suffices(variant: LogVariant, reductions: tuple[float, float, float]) -> bool:
+    whole, described, of_joints = reductions
     return max(whole, described, of_joints - MIN_REDUCTION) >= variant.min_reduction
 
 
 def _reductions(regression: ScreeningRegression, scored: Scored) -> tuple[float, float, float]:
-    """Shares by which errors fall: of all torques, of the described bodies, of the joints that a variant is about.
-
-    Joints with torques that are small beside others' do not count by themselves.
-    """
-    model, size = scored.model, regression.deviations
+    """Shares by which errors fall: of all torques, of the described bodies, of the joints that a variant is about."""
+    model, joints = scored.model, _counting_joints(regression, scored.variant)
     described = float(np.nan_to_num(1 - model.described_error / max(regression.model.described_error, 1e-300)))
-    joints = [j for j in scored.variant.joints if size[j] >= SMALL_SHARE * size.max()]
     return regression.error_reduction(model), described, regression.error_reduction(model, joints)
+
+
+def _counting_joints(regression: ScreeningRegression, variant: LogVariant) -> list[int]:
+    """The joints that a variant is about, or all: those with torques that are small beside others' do not count."""
+    size = regression.deviations
+    return [j for j in variant.joints if size[j] >= SMALL_SHARE * size.max()] or list(range(regression.n))
 
 
 def _report(regression: ScreeningRegression, hypothesis: Hypothesis, best: Scored) -> Finding:
