@@ -20,7 +20,7 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 910, "calibration": 1900, "cli": 3690, "control": 4000, "dynamics": 4200, "identification": 8620,
+    ".": 910, "calibration": 1900, "cli": 3785, "control": 4000, "dynamics": 4200, "identification": 8620,
     "kinematics": 1750, "model": 5200, "report": 1610, "servo": 1430, "shapes": 800, "simulation": 4480,
     "spatial": 350, "studio": 2400, "study": 1950, "trace": 5310, "trajectory": 3850,
 }  # fmt: skip

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+from dataclasses import dataclass
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
-from armdyn.cli.app import NAMES, program
+from armdyn.cli.app import NAMES, app, program
+from armdyn.cli.options import spread_options
+from armdyn.cli.parser import RENAMED
 from armdyn.cli.resolve import law_lines, law_names
 
 
@@ -40,3 +45,52 @@ def test_laws_complete_by_names_that_commands_take() -> None:
 
     assert law_names("slot")[0] == "slotine-li"
     assert {plain_name(name) for name in law_names("")} == {plain_name(name) for name in law_lines()}
+
+
+def test_an_option_takes_the_same_kind_of_value_in_every_command() -> None:
+    """One name has one meaning: `--friction` was a factor, a choice and a switch."""
+    kinds: dict[str, dict[tuple[bool, int, bool], list[str]]] = {}
+    for name, command in get_command(app).commands.items():
+        for parameter in command.params:
+            choices = "|" in (parameter.metavar or "")
+            for option in parameter.opts:
+                kind = (getattr(parameter, "is_flag", False), parameter.nargs, choices)
+                kinds.setdefault(option, {}).setdefault(kind, []).append(name)
+    mixed = {option: some for option, some in kinds.items() if len(some) > 1 and option.startswith("--")}
+    assert mixed == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "old", "new"), [(command, *pair) for command, pairs in RENAMED.items() for pair in pairs.items()]
+)
+def test_options_are_taken_by_their_earlier_names(command: str, old: str, new: str) -> None:
+    parameters = get_command(app).commands[command].params
+    assert [new in one.opts for one in parameters].count(True) == 1
+    assert not any(old in one.opts for one in parameters)
+    result = CliRunner().invoke(app, [command, "no_such_arm", "file", old, "1", "2"])
+    assert f"warning: {old} of {command} is now {new}" in result.output
+    assert "No such option" not in result.output
+
+
+@dataclass(frozen=True)
+class Inner:
+    depth: int = 1
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: Inner
+    name: str = "a"
+    left: int = 3
+
+
+def test_options_of_a_group_reach_their_command() -> None:
+    seen = {}
+
+    @spread_options(outer="left")
+    def command(first: str, *, outer: Outer, last: bool = False) -> None:
+        seen.update(first=first, outer=outer, last=last)
+
+    assert list(inspect.signature(command).parameters) == ["first", "depth", "name", "last"]
+    command(first="x", depth=2, name="b", last=True)
+    assert seen == {"first": "x", "outer": Outer(Inner(2), "b"), "last": True}

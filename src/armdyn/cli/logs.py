@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
-from functools import wraps
-from inspect import Parameter, signature
-from itertools import chain
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints, overload
+from typing import TYPE_CHECKING, Annotated, overload
 
 import typer
 
@@ -20,7 +17,6 @@ if TYPE_CHECKING:
 DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
 LOGS = (".csv", ".txt", ".tsv", ".json", ".jsonl", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
-Command = Callable[..., None]
 
 Down = Annotated[
     str | None,
@@ -32,14 +28,14 @@ Down = Annotated[
 
 
 @dataclass(frozen=True)
-class LogOptions:
-    """Meaning of logs and their corrections: the options that commands share."""
+class ReadingOptions:
+    """Meaning of the columns of logs."""
 
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
     radians: Annotated[
         bool, typer.Option("--radians", help="Angles in the logs are radians, however far joints turn.")
     ] = False
-    rate: Annotated[float | None, typer.Option(help="Sampling rate of logs without time stamps [Hz].")] = None
+    rate: Annotated[float | None, typer.Option(help="Samples per second of logs without time stamps [Hz].")] = None
     join: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Another file of the same run, joined on time; repeatable."),
@@ -53,23 +49,6 @@ class LogOptions:
     offset: Annotated[
         str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
     ] = None
-    zero: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=Q", help="Zero offset of a joint, subtracted from its positions; repeatable."),
-    ] = None
-    delay: Annotated[float | None, typer.Option(help="Delay of the torque signal relative to positions [s].")] = None
-    time_scale: Annotated[float | None, typer.Option(help="Multiply time stamps by this factor.")] = None
-    without_torque: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
-    ] = None
-    positions_of: Annotated[
-        str | None,
-        typer.Option(metavar="JOINT,..", help="Joints whose positions the columns hold, if not those of motors."),
-    ] = None
-    torques_of: Annotated[
-        str | None, typer.Option(metavar="JOINT,..", help="Joints at which the logged torques act, if not at motors.")
-    ] = None
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,22 +58,13 @@ class LogOptions:
     ] = None
     topic: Annotated[str | None, typer.Option(help="JointState topic to read, if the bag has several.")] = None
 
-    def read(self, paths: list[Path], arm: Arm, currents: bool = False) -> list[Log]:
-        """The logs, read and corrected; `currents` may stand in the place of torques."""
+    def read(self, paths: list[Path], arm: Arm) -> list[Log]:
+        """The logs as they are."""
         import numpy as np
 
         from armdyn.cli.states import in_radians
-        from armdyn.identification.logs.corrections import (
-            of_joints,
-            with_time_scale,
-            with_zeros,
-            without_delay,
-            without_torques,
-        )
-        from armdyn.identification.logs.log import require_torques
         from armdyn.identification.logs.read_log import read_log
 
-        zeros = joint_numbers(self.zero, "--zero")
         added = numbers(self.offset, "--offset")
         if added is not None and self.degrees:
             added = in_radians(arm, np.asarray(added), self.degrees).tolist()
@@ -102,7 +72,7 @@ class LogOptions:
             raise typer.BadParameter("angles are degrees or radians, not both", param_hint="--radians")
         if self.join and len(paths) > 1:
             raise typer.BadParameter(f"joins files of one run, got {len(paths)} logs", param_hint="--join")
-        logs = [
+        return [
             read_log(
                 [path, *(self.join or ())],
                 arm,
@@ -116,39 +86,55 @@ class LogOptions:
             )
             for path in paths
         ]
+
+
+@dataclass(frozen=True)
+class LogCorrectionOptions:
+    """Corrections of logs."""
+
+    zero: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT=Q", help="Zero offset of a joint, subtracted from its positions; repeatable."),
+    ] = None
+    delay: Annotated[float | None, typer.Option(help="Delay of the torque signal relative to positions [s].")] = None
+    time_scale: Annotated[float | None, typer.Option(help="Multiply time stamps by this factor.")] = None
+    without_torque: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
+    ] = None
+
+    def correct(self, logs: list[Log], arm: Arm) -> list[Log]:
+        """The logs, corrected."""
+        from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay, without_torques
+
+        scaled = with_zeros(arm, with_time_scale(logs, self.time_scale), joint_numbers(self.zero, "--zero"))
+        return without_delay(without_torques(arm, scaled, self.without_torque or ()), self.delay)
+
+
+@dataclass(frozen=True)
+class LogOptions:
+    """Meaning of logs and their corrections: the options that commands share."""
+
+    reading: ReadingOptions = field(default_factory=ReadingOptions)
+    corrections: LogCorrectionOptions = field(default_factory=LogCorrectionOptions)
+
+    @property
+    def delay(self) -> float | None:
+        """Delay of the torques [s], if it is known."""
+        return self.corrections.delay
+
+    def without_delay(self) -> LogOptions:
+        """The same options, but the delay stays in the logs."""
+        return replace(self, corrections=replace(self.corrections, delay=None))
+
+    def read(self, paths: list[Path], arm: Arm, currents: bool = False) -> list[Log]:
+        """The logs, read and corrected; `currents` may stand in the place of torques."""
+        from armdyn.identification.logs.log import require_torques
+
+        logs = self.reading.read(paths, arm)
         for log in [] if currents else logs:
             require_torques(log)
-        if self.positions_of or self.torques_of:
-            names = [tuple(some.split(",")) if some else () for some in (self.positions_of, self.torques_of)]
-            logs = [log.corrected(of_joints(arm, *names)) for log in logs]
-        logs = without_torques(
-            arm, with_zeros(arm, with_time_scale(logs, self.time_scale), zeros), self.without_torque or ()
-        )
-        return without_delay(logs, self.delay)
-
-
-def with_log_options(but: str = "") -> Callable[[Command], Command]:
-    """Give a command the options of `LogOptions`, but some, in the place of its parameter `options`."""
-    hints = get_type_hints(LogOptions, include_extras=True)
-    shared = [
-        Parameter(field.name, Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name])
-        for field in fields(LogOptions)
-        if field.name not in but.split()
-    ]
-
-    def decorate(command: Command) -> Command:
-        @wraps(command)
-        def run(**values: Any) -> None:
-            options = LogOptions(**{one.name: values.pop(one.name) for one in shared})
-            command(options=options, **values)
-
-        signature_ = signature(command, eval_str=True)
-        each = ([one] if one.name != "options" else shared for one in signature_.parameters.values())
-        run.__signature__ = signature_.replace(parameters=[*chain.from_iterable(each)])  # type: ignore[attr-defined]
-        run.__annotations__ = {name: one.annotation for name, one in run.__signature__.parameters.items()}  # type: ignore[attr-defined]
-        return run
-
-    return decorate
+        return self.corrections.correct(logs, arm)
 
 
 def joint_numbers(texts: list[str] | None, option: str) -> dict[str, float]:

@@ -11,6 +11,16 @@ from typer.core import TyperArgument, TyperCommand, TyperOption
 VALUES = {"str": "TEXT", "Path": "FILE", "path": "FILE", "int": "N", "float": "NUMBER"}
 
 
+# Options by their earlier names, which each command still takes: one name has one meaning in all commands.
+RENAMED = {
+    "identify": {"--friction": "--friction-terms", "--mass": "--mass-bounds"},
+    "excite": {"--units": "--unit-row"},
+    "calibrate": {"--harmonics": "--encoder-harmonics"},
+    "simulate": {"--delay": "--control-delay"},
+    "compare": {"--friction": "--friction-factor"},
+}
+
+
 class PlainCommand(TyperCommand):
     """A command whose help names values by what they are: `ARM LOG...`, `FILE`, `NUMBER`, and choices as `a|b`."""
 
@@ -25,7 +35,7 @@ class PlainCommand(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse arguments; errors speak of the value, not of the library that rejects it."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [_current_option(self.name or "", word) for word in args])
         except typer.BadParameter as error:
             error.message = error.message.replace("Value error, ", "")
             raise
@@ -34,6 +44,16 @@ class PlainCommand(TyperCommand):
         """Return the words of the usage line."""
         arguments = [p for p in self.get_params(ctx) if isinstance(p, TyperArgument) and not p.hidden]
         return ["[OPTIONS]", *(_usage(argument) for argument in arguments)]
+
+
+def _current_option(command: str, word: str) -> str:
+    """Return an option by its current name, with a warning where it has changed."""
+    option, equals, value = word.partition("=")
+    current = RENAMED.get(command, {}).get(option)
+    if current is None:
+        return word
+    typer.echo(f"armdyn: warning: {option} of {command} is now {current}", err=True)
+    return current + equals + value
 
 
 def _value_name(option: TyperOption) -> str | None:

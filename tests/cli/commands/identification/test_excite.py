@@ -55,7 +55,7 @@ def test_json(tmp_path):
 def test_a_limit_a_joint_and_units(tmp_path):
     out = tmp_path / "t.csv"
     limits = ("--max-acceleration", "8,7,6,5,4,3,2", "--max-velocity", "1", "--max-torque", "80")
-    result = run("panda", "--time-budget", "1", *limits, "--units", "--rate", "100", "--out", str(out))
+    result = run("panda", "--time-budget", "1", *limits, "--unit-row", "--rate", "100", "--out", str(out))
     assert result.exit_code == 0
     header, units = out.read_text().splitlines()[:2]
     assert header.startswith("t,q1,q2")

@@ -133,7 +133,18 @@ def test_json_has_all_that_was_found(folder):
 
 def test_options_reach_the_fit(folder):
     arm, log = str(folder / "arm.urdf"), str(folder / "run.csv")
-    options = ["--friction", "simple", "--rotors", "--prior", "10", "--mass", "0.5", "100", "--cutoff", "20"]
+    options = [
+        "--friction-terms",
+        "simple",
+        "--rotors",
+        "--prior",
+        "10",
+        "--mass-bounds",
+        "0.5",
+        "100",
+        "--cutoff",
+        "20",
+    ]
     options += ["--method", "kalman", "--form", "filtered"]
     data = json.loads(run("identify", arm, log, *options, "--balancer", "joint1", "--json"))
     assert data["prior_strength"] == 10

@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from armdyn.cli.commands.control.law import Bandwidth, Float, Out, Rate, print_selftest, print_written
+from armdyn.cli.commands.control.law import (
+    BANDWIDTH_HZ,
+    RATE_HZ,
+    Bandwidth,
+    Float,
+    Out,
+    Rate,
+    print_selftest,
+    print_written,
+)
 from armdyn.cli.long_work import working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
@@ -55,7 +64,7 @@ Inputs = Annotated[
 def codegen(
     arm: ArmName, functions: Functions = None, law: LawName = None, out: Out = Path(), prefix: Prefix = None,
     float: Float = False, inputs: Inputs = None, cpp: Cpp = False, fmu: Fmu = None, ros2: Ros2 = None,
-    bandwidth: Bandwidth = 3.0, rate: Rate = 1000.0, base: Base = None, tip: Tip = None, json: Json = False,
+    bandwidth: Bandwidth = BANDWIDTH_HZ, rate: Rate = RATE_HZ, base: Base = None, tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from armdyn.cli.commands.control.law import BANDWIDTH_HZ, RATE_HZ, Bandwidth, Rate
 from armdyn.cli.long_work import draw, end_command, progress_bar, require_folders, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
@@ -26,11 +27,7 @@ def scenario_names(incomplete: str) -> list[str]:
 
 
 Payload = Annotated[float, typer.Option(help="Unmodelled mass at the tip [kg].")]
-FrictionFactor = Annotated[
-    float, typer.Option("--friction-factor", "--friction", help="True friction relative to the model's.")
-]
-Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
-Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz].")]
+FrictionFactor = Annotated[float, typer.Option(help="True friction relative to the model's.")]
 Duration = Annotated[float, typer.Option(help="Length of the run [s].")]
 Controllers = Annotated[
     list[str] | None,
@@ -54,9 +51,10 @@ Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into 
 
 
 def compare(
-    arm: ArmName, payload: Payload = 2.5, friction: FrictionFactor = 1.25, rate: Rate = 1000.0,
-    bandwidth: Bandwidth = 3.0, duration: Duration = 12.0, controller: Controllers = None, scenario: Scenarios = None,
-    figure: Picture = None, report: Report = None, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: ArmName, payload: Payload = 2.5, friction_factor: FrictionFactor = 1.25, rate: Rate = RATE_HZ,
+    bandwidth: Bandwidth = BANDWIDTH_HZ, duration: Duration = 12.0, controller: Controllers = None,
+    scenario: Scenarios = None, figure: Picture = None, report: Report = None, base: Base = None, tip: Tip = None,
+    json: Json = False,
 ) -> None:  # fmt: skip
     """Run all controllers on one motion, with a load and friction that their model lacks, and compare.
 
@@ -84,7 +82,7 @@ def compare(
             tell(at / len(names), f"running {name}, {at + 1} of {len(names)}", at > 0)
 
         comparison = mismatch_study(
-            subject, payload=payload, friction=friction, rate=rate, bandwidth=bandwidth, duration=duration,
+            subject, payload=payload, friction=friction_factor, rate=rate, bandwidth=bandwidth, duration=duration,
             controllers=controller, begin=names.extend, progress=show,
         )  # fmt: skip
     if json:

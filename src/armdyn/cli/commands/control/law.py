@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from armdyn.trace.printers.c_code import CCode
 
 LIST = "list"
+BANDWIDTH_HZ, RATE_HZ = 3.0, 1000.0  # of commands that design laws
+DESIGN_S, DESIGN_POINTS = 10.0, 200  # motion about which a law is designed, and its samples
 LawName = Annotated[
     str | None,
     typer.Argument(
@@ -28,8 +30,8 @@ LawName = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
-Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz].")]
-Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
+Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz]; gains follow from it.")]
+Rate = Annotated[float, typer.Option(help="Samples per second of the controller [Hz].")]
 Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
 Fmu = Annotated[Path | None, typer.Option(help="Write an FMU (FMI 2.0, co-simulation) to this .fmu instead of C.")]
 Inputs = Annotated[
@@ -38,8 +40,8 @@ Inputs = Annotated[
 
 
 def law(
-    arm: ArmName, law: LawName = None, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = 3.0,
-    rate: Rate = 1000.0, float: Float = False, inputs: Inputs = None, fmu: Fmu = None, base: Base = None,
+    arm: ArmName, law: LawName = None, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = BANDWIDTH_HZ,
+    rate: Rate = RATE_HZ, float: Float = False, inputs: Inputs = None, fmu: Fmu = None, base: Base = None,
     tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
@@ -85,7 +87,7 @@ def designed_laws(arm: Arm, names: list[str], bandwidth: float, rate: float) -> 
     from armdyn.simulation.compare import Sway
 
     with working("designing controllers"):
-        motion = Sway.within(arm, 10.0)(np.linspace(0.0, 10.0, 200))
+        motion = Sway.within(arm, DESIGN_S)(np.linspace(0.0, DESIGN_S, DESIGN_POINTS))
         return chosen_designs(arm, motion, bandwidth, rate, names)
 
 

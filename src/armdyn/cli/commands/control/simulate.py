@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
+from armdyn.cli.commands.control.law import BANDWIDTH_HZ, DESIGN_POINTS, RATE_HZ, Bandwidth, Rate
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
@@ -19,13 +22,13 @@ if TYPE_CHECKING:
     from armdyn.simulation.loop.plan import Plan
     from armdyn.simulation.plant.elasticity import Elasticity
     from armdyn.simulation.plant.payload import Change
+    from armdyn.simulation.plant.plant import Plant
     from armdyn.simulation.result import SimulationResult
     from armdyn.simulation.run_file import RunFile
     from armdyn.simulation.sensors import Sensors
     from armdyn.trajectory.protocol import Trajectory
 
 SWING = "swing"
-DESIGN_POINTS = 200  # of the reference, for gains
 
 Controller = Annotated[
     str,
@@ -35,9 +38,6 @@ Controller = Annotated[
         autocompletion=law_names,
     ),
 ]
-Resonance = Annotated[
-    float | None, typer.Option(help="Elastic joints: natural frequency of each link on its spring [Hz].")
-]
 Reference = Annotated[
     str,
     typer.Option(metavar="FILE", help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back."),
@@ -45,84 +45,104 @@ Reference = Annotated[
 Duration = Annotated[
     float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
 ]
-Rate = Annotated[float, typer.Option(help="Control rate [Hz].")]
-Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz]; gains follow from it.")]
-Payload = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="MASS[@TIME]",
-        help="[kg] at the tip from the start; @TIME [s]: at rest until picked up then; 0@TIME drops all. Repeatable.",
-    ),
-]
-Sensor = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="NAME=NUMBER",
-        help="Defects of sensors: jitter=1e-5, lost=0.01, delay=1, ...; a wrong name is answered with all. Repeatable.",
-    ),
-]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv: the log that its sensors would write.")
 ]
 Report = Annotated[Path | None, typer.Option(help="Write a report: .html.")]
 
 
+@dataclass(frozen=True)
+class TimingOptions:
+    """Instants of the controller and of the integrator."""
+
+    rate: Rate = RATE_HZ
+    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator per sample; default as needed.")] = None
+    control_delay: Annotated[float, typer.Option(help="Delay from a sample to its torque [s], at most one sample.")] = (
+        0.0
+    )
+
+
+@dataclass(frozen=True)
+class PlantOptions:
+    """The arm as it is."""
+
+    payload: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MASS[@TIME]",
+            help="[kg] at the tip from the start; @TIME [s]: at rest until picked up then; 0@TIME drops all. "
+            "Repeatable.",
+        ),
+    ] = None
+    friction: Annotated[bool, typer.Option(help="Simulate and compensate the arm's friction, or neither.")] = True
+    motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0
+    saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False
+    resonance: Annotated[
+        float | None, typer.Option(help="Elastic joints: natural frequency of each link on its spring [Hz].")
+    ] = None
+    backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0
+    engine: Annotated[Literal["armdyn", "mujoco"], typer.Option(help="Simulator of the arm; mujoco is an extra.")] = (
+        "armdyn"
+    )
+
+    def plant(self, arm: Arm, reference: Trajectory) -> Plant:
+        """The plant of these options."""
+        from armdyn.simulation.plant.plant import Plant
+
+        return Plant(
+            arm, friction=self.friction, motor_lag=self.motor_lag, saturation="limits" if self.saturation else None,
+            elasticity=_elasticity(arm, reference, self.resonance, self.backlash),
+            changes=[_change(text) for text in self.payload or ()], engine=self.engine,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SensorOptions:
+    """Defects of sensors."""
+
+    resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0
+    noise: Annotated[float, typer.Option(help="Noise of measured velocities, standard deviation [rad/s or m/s].")] = 0.0
+    sensor: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=NUMBER",
+            help="Defects of sensors: jitter=1e-5, lost=0.01, delay=1, ...; a wrong name is answered with all. "
+            "Repeatable.",
+        ),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Noise seed.")] = 0
+
+
+@spread_options()
 def simulate(
-    arm: ArmName,
-    controller: Controller = "computed-torque",
-    reference: Reference = SWING,
-    duration: Duration = None,
-    rate: Rate = 1000.0,
-    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator per sample; default as needed.")] = None,
-    delay: Annotated[float, typer.Option(help="Delay from a sample to its torque [s], at most one sample.")] = 0.0,
-    bandwidth: Bandwidth = 5.0,
-    payload: Payload = None,
-    friction: Annotated[bool, typer.Option(help="Simulate and compensate the arm's friction, or neither.")] = True,
-    motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0,
-    saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False,
-    resonance: Resonance = None,
-    backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0,
-    resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0,
-    noise: Annotated[
-        float, typer.Option(help="Noise of measured velocities, standard deviation [rad/s or m/s].")
-    ] = 0.0,
-    sensor: Sensor = None,
-    seed: Annotated[int, typer.Option(help="Noise seed.")] = 0,
-    engine: Annotated[
-        Literal["armdyn", "mujoco"], typer.Option(help="Simulator of the arm; mujoco is an extra.")
-    ] = "armdyn",
-    out: Out = None,
-    report: Report = None,
-    base: Base = None,
-    tip: Tip = None,
+    arm: ArmName, *, controller: Controller = "computed-torque", reference: Reference = SWING,
+    duration: Duration = None, timing: TimingOptions, bandwidth: Bandwidth = BANDWIDTH_HZ, real: PlantOptions,
+    sensing: SensorOptions, out: Out = None, report: Report = None, base: Base = None, tip: Tip = None,
     json: Json = False,
-) -> None:
+) -> None:  # fmt: skip
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
     from armdyn.simulation.loop.plan import SimulationSettings, SimulationTiming, make_plan
-    from armdyn.simulation.plant.plant import Plant
-    from armdyn.simulation.run_file import RunFile
 
     require_folders(out, report=report)
     _require_suffix(out)
     subject = resolve(arm, base, tip)
     wanted = _reference(reference, subject)
-    plant = Plant(
-        subject,
-        friction=friction,
-        motor_lag=motor_lag,
-        saturation="limits" if saturation else None,
-        elasticity=_elasticity(subject, wanted, resonance, backlash),
-        changes=[_change(text) for text in payload or ()],
-        engine=engine,
-    )
-    sensors = _sensors(resolution, noise, sensor or [])
+    plant = real.plant(subject, wanted)
+    sensors = _sensors(sensing.resolution, sensing.noise, sensing.sensor or [])
     with progress_bar() as tell:
         tell(0.0, "designing the controller")
-        law = _law(controller, subject, wanted, bandwidth, rate)
+        law = _law(controller, subject, wanted, bandwidth, timing.rate)
         tell(0.0, "planning the run")
-        timing = SimulationTiming(duration, rate, substeps, delay, hold=True)
-        settings = SimulationSettings(timing, sensors=sensors, seed=seed, name=f"{subject.name}, {controller}")
-        plan = make_plan(plant, law if friction else law.without_friction(), wanted, settings)
+        clock = SimulationTiming(duration, timing.rate, timing.substeps, timing.control_delay, hold=True)
+        settings = SimulationSettings(clock, sensors=sensors, seed=sensing.seed, name=f"{subject.name}, {controller}")
+        plan = make_plan(plant, law if real.friction else law.without_friction(), wanted, settings)
+    _finish(plan, out, report, json)
+
+
+def _finish(plan: Plan, out: Path | None, report: Path | None, json: bool) -> None:
+    """Run the plan, write and show the result; fail if it diverged."""
+    from armdyn.simulation.run_file import RunFile
+
     log = None if out is None else RunFile(out, _most_rows(plan))
     try:
         result = _run(plan, log, out, report)

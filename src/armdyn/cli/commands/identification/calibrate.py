@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from armdyn.cli.long_work import progress_bar, require_folders
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json, print_line, print_list, print_table
 
@@ -15,47 +17,86 @@ if TYPE_CHECKING:
     from armdyn.calibration.result import Calibration
     from armdyn.model.arm import Arm
 
+FITTING, JUDGING = 0.1, 0.2  # shares of the work at which these begin
 GEOMETRY: dict[str, Any] = {"all": True, "offsets": "offsets", "base": False}
 
 
-def calibrate(
-    arm: ArmName,
-    poses: Annotated[Path, typer.Argument(metavar="POSES", help="Measured poses: .csv, .npz or .json.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the calibrated arm: .urdf, .xml (MJCF) or .toml.")
-    ] = None,
-    onto: Annotated[
-        Path | None, typer.Option(help="A URDF or MJCF whose other contents are kept; only its frames move.")
-    ] = None,
-    offsets: Annotated[
-        Path | None, typer.Option(help="Write errors of zeros as YAML for the controller, and none of them to --out.")
-    ] = None,
-    placed: Annotated[
-        bool, typer.Option("--placed", help="Write base and tool to --out too: the arm before the instrument.")
-    ] = False,
-    code: Annotated[Path | None, typer.Option(help="Write the joints to send for a pose as C, to this folder.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a page with residuals: .html.")] = None,
+@dataclass(frozen=True)
+class ErrorOptions:
+    """Errors of the arm that are fitted."""
+
     fit: Annotated[
         str,
         typer.Option(help="Parameters beside base and tool: all, offsets (the joints' zeros) or base (none)."),
-    ] = "all",
-    no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False,
+    ] = "all"
+    no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False
     masses: Annotated[
         bool, typer.Option("--masses", help="Joints yield under the masses of the description: few poses suffice.")
-    ] = False,
-    harmonics: Annotated[
-        bool, typer.Option("--harmonics", help="Joints err by sin q and cos q, as encoders off their centres do.")
-    ] = False,
-    approach: Annotated[
-        bool, typer.Option("--approach", help="Joints have play; rows are in the order of motion.")
-    ] = False,
+    ] = False
+    encoder_harmonics: Annotated[
+        bool,
+        typer.Option("--encoder-harmonics", help="Joints err by sin q and cos q, as encoders off their centres do."),
+    ] = False
+    approach: Annotated[bool, typer.Option("--approach", help="Joints have play; rows are in the order of motion.")] = (
+        False
+    )
+
+    def keywords(self) -> dict[str, Any]:
+        """The same for `armdyn.calibrate`."""
+        from armdyn.errors import check_choice
+
+        check_choice("--fit", "model", self.fit, GEOMETRY)
+        gravity: Any = False if self.no_gravity else "masses" if self.masses else True
+        geometry = GEOMETRY[self.fit]
+        return {
+            "geometry": geometry, "gravity": gravity, "harmonics": self.encoder_harmonics, "approach": self.approach
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CalibrationOutputOptions:
+    """Files of the result."""
+
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the calibrated arm: .urdf, .xml (MJCF) or .toml.")
+    ] = None
+    onto: Annotated[
+        Path | None, typer.Option(help="A URDF or MJCF whose other contents are kept; only its frames move.")
+    ] = None
+    offsets: Annotated[
+        Path | None, typer.Option(help="Write errors of zeros as YAML for the controller, and none of them to --out.")
+    ] = None
+    placed: Annotated[
+        bool, typer.Option("--placed", help="Write base and tool to --out too: the arm before the instrument.")
+    ] = False
+    code: Annotated[Path | None, typer.Option(help="Write the joints to send for a pose as C, to this folder.")] = None
+    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
+
+    def write(self, calibration: Calibration) -> None:
+        """Write the files."""
+        if self.out is not None:
+            calibration.save(self.out, onto=self.onto, offsets=self.offsets, placed=self.placed)
+        elif self.offsets is not None:
+            calibration.save_offsets(self.offsets)
+        if self.code is not None:
+            calibration.c_code(self.code)
+        if self.report is not None:
+            calibration.report(self.report)
+
+
+@spread_options()
+def calibrate(
+    arm: ArmName,
+    poses: Annotated[Path, typer.Argument(metavar="POSES", help="Measured poses: .csv, .npz or .json.")],
+    *,
+    results: CalibrationOutputOptions,
+    errors: ErrorOptions,
     degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
     unit: Annotated[str, typer.Option(help="Unit of lengths without one: m, cm, mm, um or in.")] = "m",
     camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
     design: Annotated[
         int | None, typer.Option(metavar="K", help="Choose K poses to measure, and write their joints to POSES.")
     ] = None,
-    *,
     base: Base = None,
     tip: Tip = None,
     json: Json = False,
@@ -64,10 +105,10 @@ def calibrate(
     from armdyn.calibration.calibrate import calibrate as fit_poses
     from armdyn.calibration.check import check_poses, name_mistakes
     from armdyn.calibration.read_poses import read_poses
-    from armdyn.errors import DataError, check_choice
+    from armdyn.errors import DataError
 
-    check_choice("--fit", "model", fit, GEOMETRY)
-    require_folders(offsets, report=report, model=out)
+    keywords = errors.keywords()
+    require_folders(results.offsets, report=results.report, model=results.out)
     described = resolve(arm, base, tip)
     if design is not None:
         _write_design(described, design, poses, degrees)
@@ -76,24 +117,16 @@ def calibrate(
         tell(0.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
         if mistakes := check_poses(described, measured).mistakes:
-            raise DataError(name_mistakes(mistakes), where=poses.name)
-        tell(0.1, "fitting")
-        gravity: Any = False if no_gravity else "masses" if masses else True
-        options: dict[str, Any] = {"gravity": gravity, "harmonics": harmonics, "approach": approach}
-        calibration = fit_poses(described, measured, geometry=GEOMETRY[fit], **options)
-        calibration.judge(lambda share: tell(0.2 + 0.8 * share, "measuring the error at poses that are left out"))
-    if out is not None:
-        calibration.save(out, onto=onto, offsets=offsets, placed=placed)
-    elif offsets is not None:
-        calibration.save_offsets(offsets)
-    if code is not None:
-        calibration.c_code(code)
-    if report is not None:
-        calibration.report(report)
+            raise DataError(f"{poses.name}: {name_mistakes(mistakes)}")
+        tell(FITTING, "fitting")
+        calibration = fit_poses(described, measured, **keywords)
+        about = "measuring the error at poses that are left out"
+        calibration.judge(lambda share: tell(JUDGING + (1 - JUDGING) * share, about))
+    results.write(calibration)
     if json:
         print_json(_numbers(calibration))
     else:
-        _print(calibration, out)
+        _print(calibration, results.out)
 
 
 def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:

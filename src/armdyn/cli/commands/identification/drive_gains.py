@@ -7,13 +7,14 @@ from typing import Annotated
 
 import typer
 
-from armdyn.cli.logs import LogOptions, reject_swapped, with_log_options
+from armdyn.cli.logs import LogOptions, reject_swapped
 from armdyn.cli.long_work import working
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import print_json
 
 
-@with_log_options(but="drive_gain zero delay time_scale join")
+@spread_options(options="drive_gain zero delay time_scale join")
 def drive_gains(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],

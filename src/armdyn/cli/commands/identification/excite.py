@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import Down, LogOptions, mount_arm, numbers, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, numbers
 from armdyn.cli.long_work import after_writing, draw, end_command, progress_bar, require_folders
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
@@ -20,115 +21,217 @@ if TYPE_CHECKING:
     from armdyn.trajectory.excitation.multi_start import SearchProgress
     from armdyn.trajectory.experiment.plan import Experiment
 
-Duration = Annotated[float, typer.Option(help="Length of the motion [s].")]
-Acceleration = Annotated[
-    str, typer.Option(metavar="A1,A2,..", help="Largest joint accelerations, one or n [rad/s^2 or m/s^2].")
-]
-Velocity = Annotated[
-    str | None,
-    typer.Option(metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."),
-]
-Budget = Annotated[
-    float, typer.Option(help="Time to search [s], without --starts; the best motion until then is saved.")
-]
-Out = Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")]
-Report = Annotated[Path | None, typer.Option(help="Page with plots to write (.html).")]
-Torque = Annotated[
-    bool | None,
-    typer.Option(
-        "--torque-limits/--no-torque-limits",
-        help="Insist on the arm's torque limits, or do not check them; default: where limits and inertia are known.",
-        show_default=False,
-    ),
-]
-Floor = Annotated[
-    float | None,
-    typer.Option(metavar="Z", help="Height of the floor (mounting plane) in base axes, if not the arm's own [m]."),
-]
-NoFloor = Annotated[bool, typer.Option("--no-floor", help="Links may pass through the mounting plane.")]
-NoApart = Annotated[bool, typer.Option("--no-self-collision", help="Do not keep links apart from each other.")]
-Obstacles = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Boxes, half-spaces and spheres to keep clear of (.toml).")
-]
-Margin = Annotated[float, typer.Option(help="Share of the arm's velocity and torque limits that stays free.")]
-MaxTorque = Annotated[
-    str | None,
-    typer.Option(metavar="T1,T2,..", help="Torque limits, one or n, checked with the arm's present model."),
-]
-Table = Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")]
-Radius = Annotated[
-    float | None, typer.Option(help="Radius of capsules along the links, instead of the file's shapes [m].")
-]
-Home = Annotated[
-    str | None,
-    typer.Option(
-        metavar="Q1,Q2,..",
-        help="Home pose [rad or m]: also writes the approach from it, a slow rehearsal, repetitions and the return.",
-    ),
-]
-Repeat = Annotated[int, typer.Option(metavar="N", help="With --home: how many times the robot makes the motion.")]
-Rehearsal = Annotated[float, typer.Option(help="With --home: speed of the rehearsal, 0.1 to 0.3 of the motion's.")]
-Ros = Annotated[
-    Path | None,
-    typer.Option(metavar="FOLDER", help="With --home: folder for ROS 2 with motions, a sender and a recorder."),
-]
-UrScript = Annotated[
-    Path | None, typer.Option("--urscript", metavar="FILE", help="With --home: program for UR controllers (.script).")
-]
-Criterion = Annotated[
-    Literal["condition", "log-det", "min-singular", "kalman"], typer.Option(help="Criterion that the motion optimises.")
-]
-Periodic = Annotated[bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")]
-PriorLogs = Annotated[
-    list[Path] | None,
-    typer.Option("--given", metavar="LOG", help="Existing logs that the motion complements; repeatable."),
-]
-Unit = Annotated[bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")]
+
+@dataclass(frozen=True)
+class MotionOptions:
+    """Kind of motion."""
+
+    duration: Annotated[float, typer.Option(help="Length of the motion [s].")] = 10.0
+    harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5
+    criterion: Annotated[
+        Literal["condition", "log-det", "min-singular", "kalman"],
+        typer.Option(help="Criterion that the motion optimises."),
+    ] = "condition"
+    unit_columns: Annotated[
+        bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")
+    ] = False
+    periodic: Annotated[
+        bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")
+    ] = False
+
+    def keywords(self) -> dict[str, Any]:
+        """The same for `armdyn.excite`."""
+        names = ("duration", "harmonics", "criterion", "unit_columns")
+        return {**{name: getattr(self, name) for name in names}, "at_rest": not self.periodic}
 
 
-@with_log_options(but="delay rate join")
-def excite(
-    arm: ArmName,
-    duration: Duration = 10.0,
-    max_acceleration: Acceleration = "8",
-    max_velocity: Velocity = None,
-    harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5,
-    criterion: Criterion = "condition",
-    unit_columns: Unit = False,
-    periodic: Periodic = False,
-    torque_limits: Torque = None,
-    max_torque: MaxTorque = None,
-    margin: Margin = 0.05,
-    floor: Floor = None,
-    no_floor: NoFloor = False,
-    no_self_collision: NoApart = False,
-    obstacles: Obstacles = None,
-    table: Table = None,
-    prior_logs: PriorLogs = None,
-    *,
-    options: LogOptions,
-    down: Down = None,
-    radius: Radius = None,
-    time_budget: Budget = 20.0,
+@dataclass(frozen=True)
+class LimitOptions:
+    """Limits of joints."""
+
+    max_acceleration: Annotated[
+        str, typer.Option(metavar="A1,A2,..", help="Largest joint accelerations, one or n [rad/s^2 or m/s^2].")
+    ] = "8"
+    max_velocity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."
+        ),
+    ] = None
+    torque_limits: Annotated[
+        bool | None,
+        typer.Option(
+            "--torque-limits/--no-torque-limits",
+            help="Insist on the arm's torque limits, or do not check them; default: where they can be checked.",
+            show_default=False,
+        ),
+    ] = None
+    max_torque: Annotated[
+        str | None,
+        typer.Option(metavar="T1,T2,..", help="Torque limits, one or n, checked with the arm's present model."),
+    ] = None
+    margin: Annotated[float, typer.Option(help="Share of the arm's velocity and torque limits that stays free.")] = 0.05
+
+    def keywords(self) -> dict[str, Any]:
+        """The same for `armdyn.excite`."""
+        torque = numbers(self.max_torque, "--max-torque")
+        return {
+            "max_acceleration": numbers(self.max_acceleration, "--max-acceleration"),
+            "max_velocity": numbers(self.max_velocity, "--max-velocity"),
+            "max_torque": self.torque_limits if torque is None else torque,
+            "margin": self.margin,
+        }
+
+
+@dataclass(frozen=True)
+class SpaceOptions:
+    """Space that links keep to."""
+
+    floor: Annotated[
+        float | None,
+        typer.Option(metavar="Z", help="Height of the floor (mounting plane) in base axes, if not the arm's own [m]."),
+    ] = None
+    no_floor: Annotated[bool, typer.Option("--no-floor", help="Links may pass through the mounting plane.")] = False
+    no_self_collision: Annotated[
+        bool, typer.Option("--no-self-collision", help="Do not keep links apart from each other.")
+    ] = False
+    obstacles: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Boxes, half-spaces and spheres to keep clear of (.toml).")
+    ] = None
+    table: Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")] = None
+    radius: Annotated[
+        float | None, typer.Option(help="Radius of capsules along the links, instead of the file's shapes [m].")
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """The same for `armdyn.excite`."""
+        return {
+            "floor": False if self.no_floor else self.floor,
+            "self_collision": not self.no_self_collision,
+            "obstacles": () if self.obstacles is None else self.obstacles,
+            "tip_box": None if self.table is None else ((-inf, -inf, self.table), (inf, inf, inf)),
+            "radius": self.radius,
+        }
+
+
+@dataclass(frozen=True)
+class SearchBudgetOptions:
+    """End of the search, named as in `armdyn.excite`."""
+
+    time_budget: Annotated[
+        float, typer.Option(help="Time to search [s], without --starts; the best motion until then is saved.")
+    ] = 20.0
     starts: Annotated[
         int | None, typer.Option(help="Stop after this many searches, not by the clock; reproducible.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random starts.")] = 0,
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed of the random starts.")] = 0
+
+
+@dataclass(frozen=True)
+class ExperimentOptions:
+    """Files around the motion, for the robot."""
+
+    home: Annotated[
+        str | None,
+        typer.Option(
+            metavar="Q1,Q2,..",
+            help="Home pose [rad or m]: also writes the approach, a slow rehearsal, repetitions and the return.",
+        ),
+    ] = None
+    repeat: Annotated[
+        int, typer.Option(metavar="N", help="With --home: how many times the robot makes the motion.")
+    ] = 1
+    rehearsal: Annotated[
+        float, typer.Option(help="With --home: speed of the rehearsal, 0.1 to 0.3 of the motion's.")
+    ] = 0.2
+    ros: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --home: folder for ROS 2 with motions, a sender and a recorder."),
+    ] = None
+    urscript: Annotated[
+        Path | None,
+        typer.Option("--urscript", metavar="FILE", help="With --home: program for UR controllers (.script)."),
+    ] = None
+
+    @property
+    def pose(self) -> list[float] | None:
+        """The home pose, if there is one."""
+        values = None if self.home is None else numbers(self.home, "--home")
+        return [values] if isinstance(values, float) else values
+
+    def require(self, n: int, at_rest: bool) -> None:
+        """Complain before the search about files around the motion that could not be written after it."""
+        from armdyn.files import require_folder
+        from armdyn.trajectory.experiment.plan import require_settings
+        from armdyn.trajectory.experiment.urscript import require_six_joints
+
+        if self.home is not None:
+            require_settings(self.repeat, self.rehearsal, at_rest=at_rest)
+        elif self.ros is not None or self.urscript is not None or self.repeat != 1:
+            raise typer.BadParameter("--ros, --urscript and --repeat need --home, the pose the robot starts from")
+        if self.ros is not None:
+            require_folder(self.ros)
+        if self.urscript is not None:
+            require_six_joints(n)
+
+    def plan(self, excitation: Excitation) -> Experiment | None:
+        """The experiment around a motion, if there is a home pose."""
+        from armdyn.trajectory.experiment.plan import plan_experiment
+
+        if self.pose is None:
+            return None
+        return plan_experiment(excitation, self.pose, count=self.repeat, rehearsal=self.rehearsal)
+
+    def write(self, experiment: Experiment, out: Path, rate: float | None) -> list[Path]:
+        """Write the files around the motion; their paths."""
+        from armdyn.files import write_whole
+        from armdyn.trajectory.experiment.ros import write_ros_folder
+        from armdyn.trajectory.experiment.urscript import urscript as program
+
+        written = experiment.save(out, rate)
+        if self.ros is not None:
+            written += write_ros_folder(experiment, self.ros)
+        if self.urscript is not None:
+            written.append(write_whole(self.urscript, program(experiment.joined, experiment.home)))
+        return written
+
+
+@dataclass(frozen=True)
+class FileOptions:
+    """The file of the motion, and its page."""
+
     rate: Annotated[
-        float | None, typer.Option(help="Samples per second in the file; default 1000, for ROS 2 (.yaml, .json) 50.")
+        float | None,
+        typer.Option(help="Samples per second of the file [Hz]; default 1000, for ROS 2 (.yaml, .json) 50."),
+    ] = None
+    unit_row: Annotated[bool, typer.Option("--unit-row", help="CSV: a second line with the columns' units.")] = False
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")] = (
+        Path("trajectory.csv")
+    )
+    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
+
+    def write(self, excitation: Excitation, experiment: Experiment | None, around: ExperimentOptions) -> list[Path]:
+        """Write the motion, and what is around it; the paths."""
+        from armdyn.trajectory.save import save_trajectory
+
+        arm = excitation.base.source
+        whole = experiment is not None and self.out.suffix in (".yaml", ".json")
+        motion = experiment.joined if experiment and whole else excitation.trajectory
+        names, kinds = arm.joint_names, [joint.kind for joint in arm.joints]
+        path = save_trajectory(motion, self.out, rate=self.rate, joint_names=names, kinds=kinds, units=self.unit_row)
+        return [path, *(around.write(experiment, self.out, self.rate) if experiment else [])]
+
+
+@spread_options(options="delay rate join")
+def excite(
+    arm: ArmName, *, motion: MotionOptions, limits: LimitOptions, space: SpaceOptions,
+    prior_logs: Annotated[
+        list[Path] | None,
+        typer.Option("--given", metavar="LOG", help="Existing logs that the motion complements; repeatable."),
     ] = None,
-    units: Annotated[bool, typer.Option("--units", help="CSV: a second line with the columns' units.")] = False,
-    home: Home = None,
-    repeat: Repeat = 1,
-    rehearsal: Rehearsal = 0.2,
-    ros: Ros = None,
-    urscript: UrScript = None,
-    out: Out = Path("trajectory.csv"),
-    report: Report = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
-) -> None:
+    options: LogOptions, down: Down = None, search: SearchBudgetOptions, around: ExperimentOptions, file: FileOptions,
+    base: Base = None, tip: Tip = None, json: Json = False,
+) -> None:  # fmt: skip
     """Design a motion that excites an arm's parameters within its limits, and save it.
 
     Links keep off the arm's mounting plane and apart from each other, torques and velocities below their limits with a
@@ -137,58 +240,47 @@ def excite(
     """
     from armdyn.blas import single_threaded
     from armdyn.trajectory.excitation.excite import excite as design
-    from armdyn.trajectory.experiment.plan import plan_experiment
-    from armdyn.trajectory.save import require_ending, require_rate, save_trajectory
+    from armdyn.trajectory.save import require_ending, require_rate
 
     subject = mount_arm(resolve(arm, base, tip), down)
-    require_folders(require_ending(out), urscript, report=report)
-    given_home = None if home is None else numbers(home, "--home")
-    pose = [given_home] if isinstance(given_home, float) else given_home
-    _require_experiment(subject.n, pose is not None, repeat, rehearsal, periodic, ros, urscript)
-    if rate is not None:
-        require_rate(rate)
+    require_folders(require_ending(file.out), around.urscript, report=file.report)
+    around.require(subject.n, at_rest=not motion.periodic)
+    if file.rate is not None:
+        require_rate(file.rate)
     logs = options.read(prior_logs or [], subject, currents=True)
-    torque = numbers(max_torque, "--max-torque")
-    with single_threaded(), progress_bar(starts or time_budget, saves=True) as tell:
+    keywords = {**motion.keywords(), **limits.keywords(), **space.keywords(), **vars(search), "home": around.pose}
+    with single_threaded(), progress_bar(search.starts or search.time_budget, saves=True) as tell:
         excitation = design(
-            subject, duration, max_acceleration=numbers(max_acceleration, "--max-acceleration"),
-            max_velocity=numbers(max_velocity, "--max-velocity"), harmonics=harmonics, criterion=criterion,
-            unit_columns=unit_columns, at_rest=not periodic, max_torque=torque_limits if torque is None else torque,
-            tip_box=None if table is None else ((-inf, -inf, table), (inf, inf, inf)), radius=radius, prior_logs=logs,
-            margin=margin, floor=False if no_floor else floor, self_collision=not no_self_collision,
-            obstacles=() if obstacles is None else obstacles, home=pose,
-            time_budget=time_budget, starts=starts, seed=seed,
+            subject, **keywords, prior_logs=logs,
             progress=lambda standing: tell(
-                standing.starts if starts else standing.elapsed, _words(standing), isfinite(standing.best)
+                standing.starts if search.starts else standing.elapsed, _words(standing), isfinite(standing.best)
             ),
         )  # fmt: skip
-        experiment = None if pose is None else plan_experiment(excitation, pose, count=repeat, rehearsal=rehearsal)
-        whole = experiment is not None and out.suffix in (".yaml", ".json")
-        written = [
-            save_trajectory(
-                experiment.joined if experiment and whole else excitation.trajectory, out, rate=rate,
-                joint_names=subject.joint_names, kinds=[joint.kind for joint in subject.joints], units=units,
-            )
-        ]  # fmt: skip
-        if experiment is not None:
-            written += _write_experiment(experiment, out, rate, ros, urscript)
+        experiment = around.plan(excitation)
+        written = file.write(excitation, experiment, around)
     with after_writing(*written):
-        if json:
-            parts = {} if experiment is None else experiment.guarantees
-            around = {name: [asdict(one) for one in some] for name, some in parts.items()}
-            files = {"file": str(out), "files": [str(path) for path in written]}
-            print_json(summary(excitation) | files | {"guarantees_around": around})
-        else:
-            _show(excitation, written)
-    interrupted = excitation.interrupted or watch().pressed
-    if report is not None and not interrupted:
+        print_json(_numbers(excitation, experiment, written)) if json else _show(excitation, written)
+    _finish(excitation, written, file.report, json)
+    _warn(excitation, experiment)
+
+
+def _numbers(excitation: Excitation, experiment: Experiment | None, written: list[Path]) -> dict[str, Any]:
+    """The motion and its files, for scripts."""
+    parts = {} if experiment is None else experiment.guarantees
+    around = {name: [asdict(one) for one in some] for name, some in parts.items()}
+    files = {"file": str(written[0]), "files": [str(path) for path in written]}
+    return summary(excitation) | files | {"guarantees_around": around}
+
+
+def _finish(excitation: Excitation, written: list[Path], report: Path | None, json: bool) -> None:
+    """Draw the page; or, after Ctrl-C, say what is saved."""
+    if excitation.interrupted or watch().pressed:
+        drawn = f"; {report} was not written, which takes seconds" if report else ""
+        end_command(f"; saved the best motion so far{drawn}; try another --seed to search further")
+    if report is not None:
         draw(excitation, report, *written)
         if not json:
             print(f"wrote {report}")
-    if interrupted:
-        drawn = f"; {report} was not written, which takes seconds" if report else ""
-        end_command(f"; saved the best motion so far{drawn}; try another --seed to search further")
-    _warn(excitation, experiment)
 
 
 def _warn(excitation: Excitation, experiment: Experiment | None) -> None:
@@ -201,40 +293,6 @@ def _warn(excitation: Excitation, experiment: Experiment | None) -> None:
     if warnings:
         typer.echo(f"armdyn: {' '.join(warnings)}", err=True)
         raise typer.Exit(3)
-
-
-def _require_experiment(
-    n: int, homed: bool, repeat: int, rehearsal: float, periodic: bool, ros: Path | None, urscript: Path | None
-) -> None:
-    """Complain before the search about files around the motion that could not be written after it."""
-    from armdyn.files import require_folder
-    from armdyn.trajectory.experiment.plan import require_settings
-    from armdyn.trajectory.experiment.urscript import require_six_joints
-
-    if homed:
-        require_settings(repeat, rehearsal, at_rest=not periodic)
-    elif ros is not None or urscript is not None or repeat != 1:
-        raise typer.BadParameter("--ros, --urscript and --repeat need --home, the pose the robot starts from")
-    if ros is not None:
-        require_folder(ros)
-    if urscript is not None:
-        require_six_joints(n)
-
-
-def _write_experiment(
-    experiment: Experiment, out: Path, rate: float | None, ros: Path | None, urscript: Path | None
-) -> list[Path]:
-    """The files around the motion."""
-    from armdyn.files import write_whole
-    from armdyn.trajectory.experiment.ros import write_ros_folder
-    from armdyn.trajectory.experiment.urscript import urscript as program
-
-    written = experiment.save(out, rate)
-    if ros is not None:
-        written += write_ros_folder(experiment, ros)
-    if urscript is not None:
-        written.append(write_whole(urscript, program(experiment.joined, experiment.home)))
-    return written
 
 
 def summary(excitation: Excitation) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
 
@@ -24,12 +25,82 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 MAX_REASONS = 4  # shown on the terminal; the report has all
-Force = Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also print all parameters with intervals, and notes.")]
 
 
-@with_log_options()
+@dataclass(frozen=True)
+class DynamicModelOptions:
+    """Unknowns of the model."""
+
+    gravity: Annotated[
+        bool,
+        typer.Option("--gravity", help="Identify gravity only, from still poses or slow motion in both directions."),
+    ] = False
+    friction_terms: Annotated[
+        Literal["auto", "simple"],
+        typer.Option(help="Friction terms. auto: chosen by evidence; simple: viscous, Coulomb, offset."),
+    ] = "auto"
+    rotors: Annotated[
+        bool | None, typer.Option("--rotors/--no-rotors", help="Identify rotor inertia, or not; default: by evidence.")
+    ] = None
+    coupling: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINTS", help="Joints that share a drive, such as 5+6 or 6-5, or none; repeatable."),
+    ] = None
+    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False
+    balancer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="JOINT", help="Joint with a gas spring or hydraulic balancer; repeatable."),
+    ] = None
+    prior: Annotated[
+        float | None, typer.Option(help="Strength of the inertia prior, 0 for none; default: by evidence.")
+    ] = None
+    mass_bounds: Annotated[
+        tuple[float, float] | None,
+        typer.Option(metavar="MIN MAX", help="Bounds of the total mass of all moving links [kg]."),
+    ] = None
+
+    def keywords(self) -> dict[str, Any]:
+        """The same for `armdyn.identify`."""
+        return {
+            "terms": "gravity" if self.gravity else "full", "friction": self.friction_terms, "rotors": self.rotors,
+            "coupling": self.coupling or None, "springs": self.springs or None, "balancers": self.balancer,
+            "prior": self.prior, "mass": self.mass_bounds,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class EquationOptions:
+    """Filters and form of the equations, named as in `armdyn.identify`."""
+
+    band: Annotated[float | None, typer.Option(help="Low-pass filter of torques and regressor [Hz]; default 5.")] = None
+    cutoff: Annotated[float | None, typer.Option(help="Low-pass filter of positions [Hz]; default 10.")] = None
+    method: Annotated[
+        Literal["auto", "butterworth", "kalman", "savgol", "spline"],
+        typer.Option(help="Method that differentiates positions."),
+    ] = "auto"
+    form: Annotated[
+        Literal["torque", "filtered", "energy"],
+        typer.Option(help="Equations: torques, filtered torques without accelerations, or power."),
+    ] = "torque"
+
+
+@dataclass(frozen=True)
+class FitOutputOptions:
+    """Results, and how they are shown."""
+
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None
+    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
+    force: Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")] = (
+        False
+    )
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")] = False
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Also print all parameters with intervals, and notes.")
+    ] = False
+    json: Json = False
+
+
+@spread_options()
 def identify(
     arm: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
@@ -37,90 +108,45 @@ def identify(
     validate: Annotated[
         list[Path] | None, typer.Option(help="Validation log, which is not fitted; repeatable.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
-    gravity: Annotated[
-        bool,
-        typer.Option("--gravity", help="Identify gravity only, from still poses or slow motion in both directions."),
-    ] = False,
-    friction: Annotated[
-        Literal["auto", "simple"],
-        typer.Option(help="Friction terms. auto: chosen by evidence; simple: viscous, Coulomb, offset."),
-    ] = "auto",
-    rotors: Annotated[
-        bool | None, typer.Option("--rotors/--no-rotors", help="Identify rotor inertia, or not; default: by evidence.")
-    ] = None,
-    coupling: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINTS", help="Joints that share a drive, such as 5+6 or 6-5, or none; repeatable."),
-    ] = None,
-    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False,
-    balancer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT", help="Joint with a gas spring or hydraulic balancer; repeatable."),
-    ] = None,
-    prior: Annotated[
-        float | None, typer.Option(help="Strength of the inertia prior, 0 for none; default: by evidence.")
-    ] = None,
-    mass: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="MIN MAX", help="Bounds of the total mass of all moving links [kg]."),
-    ] = None,
-    band: Annotated[
-        float | None, typer.Option(help="Low-pass filter of torques and regressor [Hz]; default 5.")
-    ] = None,
-    cutoff: Annotated[float | None, typer.Option(help="Low-pass filter of positions [Hz]; default 10.")] = None,
-    method: Annotated[
-        Literal["auto", "butterworth", "kalman", "savgol", "spline"],
-        typer.Option(help="Method that differentiates positions."),
-    ] = "auto",
-    form: Annotated[
-        Literal["torque", "filtered", "energy"],
-        typer.Option(help="Equations: torques, filtered torques without accelerations, or power."),
-    ] = "torque",
-    *,
-    options: LogOptions,
-    down: Down = None,
-    base: Base = None,
-    tip: Tip = None,
-    force: Force = False,
-    strict: Strict = False,
-    verbose: Verbose = False,
-    json: Json = False,
-) -> None:
+    *, model: DynamicModelOptions, equations: EquationOptions, options: LogOptions, results: FitOutputOptions,
+    down: Down = None, base: Base = None, tip: Tip = None,
+) -> None:  # fmt: skip
     """Identify an arm's inertia and friction from logs of its motion and torque."""
-    from armdyn.identification.identify import identify as fit_arm
-
-    require_folders(report=report, model=out)
+    require_folders(report=results.report, model=results.out)
     reject_swapped(arm, logs)
     described = mount_arm(resolve(arm, base, tip), down)
-    described = described.with_coupling(coupling) if coupling else described
+    described = described.with_coupling(model.coupling) if model.coupling else described
     with progress_bar() as tell:
         tell(0.0, "reading logs")
-        paths = [*logs, *(validate or [])]
-        correct = options if check else replace(options, delay=None)  # a fit finds the delay, or takes it as given
-        read = correct.read(paths, described, currents=force)
+        correct = options if check else options.without_delay()  # a fit finds the delay, or takes it as an option
+        read = correct.read([*logs, *(validate or [])], described, currents=results.force)
         if check:
-            _check(described, read, report, json)
+            _check(described, read, results.report, results.json)
             return
-        with held_warnings() as held, option_words(described, *read[:1]):
-            fit = fit_arm(
-                described, read[: len(logs)], terms="gravity" if gravity else "full", friction=friction, rotors=rotors,
-                coupling=coupling or None, springs=springs or None, balancers=balancer, prior=prior, mass=mass,
-                band=band, cutoff=cutoff, method=method, form=form, validation=read[len(logs) :] or None,
-                progress=tell, force=force, delay=options.delay,
-            )  # fmt: skip
-            if not json:  # the verdict is printed below, with its reasons
-                held[:] = [one for one in held if not _repeats(fit, str(one.message))]
-    write_results(fit, out, report)
-    if json:
+        keywords = {**model.keywords(), **vars(equations), "force": results.force, "delay": options.delay}
+        fit = _fit(described, read[: len(logs)], read[len(logs) :], tell, results.json, keywords)
+    write_results(fit, results.out, results.report)
+    if results.json:
         print_json(summary(fit))
     else:
-        conclude(fit, out, report)
-        if verbose:
+        conclude(fit, results.out, results.report)
+        if results.verbose:
             show(fit)
-    if strict and fit.verdict.word != "good":
+    if results.strict and fit.verdict.word != "good":
         raise typer.Exit(3)
+
+
+def _fit(
+    arm: Arm, logs: list[Log], validation: list[Log], progress: Any, json: bool, keywords: dict[str, Any]
+) -> Fit:  # fmt: skip
+    """Identify the arm; warnings that the conclusion repeats are left out."""
+    from armdyn.identification.identify import identify as fit_arm
+
+    with held_warnings() as held, option_words(arm, *[*logs, *validation][:1]):
+        fit = fit_arm(arm, logs, validation=validation or None, progress=progress, **keywords)
+        if not json:  # the verdict is printed below, with its reasons
+            held[:] = [one for one in held if not _repeats(fit, str(one.message))]
+    return fit
 
 
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
@@ -170,7 +196,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        print("torques do not determine masses of single links (--mass bounds their sum)")
+        print("torques do not determine masses of single links (--mass-bounds bounds their sum)")
     if step := next_step(fit):
         print(f"next: {step}")
     if command := step_command(fit, out):

@@ -7,13 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped
 from armdyn.cli.long_work import require_folders, working
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, print_json
 
 
-@with_log_options()
+@spread_options()
 def payload(
     arm: ArmName,
     log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of the arm with its payload.")],

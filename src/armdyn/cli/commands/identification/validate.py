@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped, with_log_options
+from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped
 from armdyn.cli.long_work import working
+from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
-@with_log_options()
+@spread_options()
 def validate(
     model: ArmName,
     logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
@@ -38,7 +38,7 @@ def validate(
     arm = mount_arm(resolve(model, base, tip), down)
     with working("reading the logs and comparing"):
         delay = arm.preprocessing.delay if options.delay is None else options.delay
-        read = replace(options, delay=None).read(logs, arm)
+        read = options.without_delay().read(logs, arm)
         compared = [_compare(arm, log, band, delay) for log in read]
     if json:
         summaries = [one.summary() for one in compared]
