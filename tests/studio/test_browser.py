@@ -12,7 +12,9 @@ from armdyn import forward_kinematics
 from armdyn.spatial.rotation import from_quaternion
 from armdyn.spatial.transform import transform
 from armdyn.studio.app import Studio
+from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.subject import DrawnArm, open_subject
+from armdyn.studio.drawing.verdict import headline
 from armdyn.studio.server import address, start_server, stop_server
 
 pytest.importorskip("viser", reason="the studio needs viser")
@@ -170,7 +172,7 @@ def test_a_log_is_loaded_and_plays(tab, mine, log_csv, tmp_path):
     tab.get_by_role("tab", name="Log", exact=True).click()
     upload(tab, "Load a log", tmp_path / "swing.csv")
     tab.wait_for_selector("text=swing.csv: 800 samples, 4.0 s at 200 Hz")
-    assert "as described is off by" in tab.content()
+    assert "torque error of the arm as described" in tab.content()
     tab.get_by_role("button", name="Play").click()
     until(lambda: mine.page.player.time > 0.1)
     assert mine.player.button.icon == "player-pause"
@@ -188,7 +190,7 @@ def test_a_bag_of_ros_2_is_loaded(tab, mine, log, write_bag, tmp_path, kind, end
     tab.get_by_role("tab", name="Log", exact=True).click()
     upload(tab, "Load a log", bag)
     tab.wait_for_selector(f"text={bag.name}: 800 samples, 4.0 s at 200 Hz")
-    assert "as described is off by" in mine.log.about.content
+    assert "torque error of the arm as described" in mine.log.about.content
     shown = mine.state.now.log
     assert np.abs(shown.q - log.q).max() < 1e-12
     assert np.abs(shown.tau - log.tau).max() < 1e-12
@@ -307,7 +309,7 @@ def cut(page):
     )
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 1000, 390])
 def test_nothing_is_cut(visit, log, width):
     page, other = visit(width, 844, 0.2)
     other.log.load(log)
@@ -315,6 +317,7 @@ def test_nothing_is_cut(visit, log, width):
     other.identify.job.job.join(60)
     page.get_by_role("tab", name="Log", exact=True).click()
     page.wait_for_selector("#verdict")
+    page.get_by_text(f"{headline(other.state.now.fit)}.", exact=True).nth(1).wait_for()  # the notice, and the panel
     assert cut(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.close()
@@ -322,6 +325,21 @@ def test_nothing_is_cut(visit, log, width):
 
 BOXES = """() => Object.fromEntries(Object.entries({picture: 'canvas[data-engine]', sheet: '.mantine-Paper-root'})
     .map(([name, found]) => [name, document.querySelector(found).getBoundingClientRect().toJSON()]))"""
+
+
+@pytest.mark.parametrize("width", [1600, 1000])
+def test_panels_shrink_with_the_window(visit, width):
+    page, mine = visit(width, 800, 0.2)
+    left, right = (page.locator(f"[data-dock-region={side}]").bounding_box() for side in ("left", "right"))
+    until(lambda: page.evaluate(BOXES)["picture"]["width"] < width - 500)  # the panels are in
+    picture = page.evaluate(BOXES)["picture"]
+    assert picture["left"] == pytest.approx(left["x"] + left["width"], abs=1)
+    assert picture["right"] == pytest.approx(right["x"], abs=1)
+    assert picture["width"] >= 0.37 * width
+    assert (left["width"] < 384) == (width < 1280)
+    view = first_view(mine.scene.room, mine.state.now.links, picture["width"] / picture["height"])
+    until(lambda: np.allclose(mine.client.camera.position, view.position, atol=0.02))  # all of the arm is seen
+    page.close()
 
 
 def test_a_phone_shows_the_arm_above_the_panels(visit):

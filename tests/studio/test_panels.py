@@ -147,7 +147,7 @@ def test_a_log_is_identified_and_shown_beside_the_description(another, arm, log)
     light = arm.with_theta(0.7 * arm.theta)
     with another(light) as tab:
         tab.log.load(log)
-        assert "as described is off by 30" in tab.log.about.content
+        assert "torque error of the arm as described: 30" in tab.log.about.content
         tab.identify.job.start()
         tab.identify.job.job.join(60)
         state = tab.state.now
@@ -155,12 +155,19 @@ def test_a_log_is_identified_and_shown_beside_the_description(another, arm, log)
         verdict = tab.identify.verdict.content
         assert state.fit.verdict.word.capitalize() in verdict
         assert "the arm as described has 30" in verdict
-        assert "off by" not in tab.log.about.content  # one set of figures, the fit's own
-        assert set(tab.log.plot._curves) == {"measured", "model", "as described"}
+        assert "as described:" not in tab.log.about.content  # one set of figures, the fit's own
+        assert set(tab.curves.plot._curves) == {"measured", "model", "as described"}
         off = np.abs(state.motion.described - state.motion.measured).max()
         assert np.abs(state.motion.predicted - state.motion.measured).max() < 0.1 * off
         assert tab.scene.before
+        _, identified, high, low = tab.curves.friction._handle.data
+        assert tab.curves.friction._handle.visible
+        assert (low <= identified).all()
+        assert (identified <= high).all()
+        assert "together" in tab.curves.masses.content
         act(tab.identify.back)
+        assert not tab.curves.friction._handle.visible
+        assert tab.curves.masses.content == ""
         assert tab.state.arm is light
         assert tab.identify.verdict.content == ""
         assert not tab.scene.before
@@ -224,9 +231,10 @@ def test_work_that_fails_says_why_and_leaves_the_buttons_ready(another, arm):
 
 def test_files_go_to_the_one_who_asked(tab):
     sent = []
-    for button in (tab.export.urdf, tab.export.c):
+    for button in (tab.export.arms[".urdf"], tab.export.arms[".toml"], tab.export.c, tab.export.law_c):
         act(button, send_file_download=lambda name, data, save_immediately: sent.append(name))
-    assert sent == ["planar2.urdf", "planar2_c.zip"]
+    assert sent == ["planar2.urdf", "planar2.toml", "planar2_c.zip", "planar2_computed_torque_c.zip"]
+    assert not tab.export.c.disabled
 
 
 def test_an_arm_without_inertia_has_a_page_too(another, arm):

@@ -29,10 +29,9 @@ ArmName = Annotated[
 
 def law_lines() -> dict[str, str]:
     """Return the purpose of each control law, by name."""
-    import tomllib
-    from pathlib import Path
+    from armdyn.control.design.purposes import law_purposes
 
-    return tomllib.loads(Path(__file__).with_name("laws.toml").read_text("utf-8"))
+    return law_purposes()
 
 
 def law_names(incomplete: str) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.design.designs import chosen_designs
+from armdyn.control.protocol import Law
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import slow_sampling
 from armdyn.model.arm import Arm
@@ -15,6 +16,14 @@ from armdyn.model.joint import Friction
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensors import REAL_SENSORS
+
+DESIGN_S, DESIGN_POINTS = 10.0, 200  # motion for which laws are designed [s], and its samples
+
+
+def swaying_designs(arm: Arm, bandwidth: float, rate: float, names: Sequence[str]) -> dict[str, Law]:
+    """Laws by name, designed for a bandwidth [Hz] and a rate [Hz] about a motion within the arm's limits."""
+    motion = Sway.within(arm, DESIGN_S)(np.linspace(0.0, DESIGN_S, DESIGN_POINTS))
+    return chosen_designs(arm, motion, bandwidth, rate, names)
 
 
 def mismatch_study(

@@ -14,7 +14,7 @@ from armdyn.model.arm import Arm
 from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import Visuals
-from armdyn.studio.state import ArmState, StudioState
+from armdyn.studio.state import ArmState, first_state
 from armdyn.studio.tab import Tab
 from armdyn.studio.uploads import bound_uploads
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 BRAND_COLOR = (38, 98, 168)
 RIGHT_PANEL_PX = 430  # width, for all tabs in a row
-# On phones viser lays all panels into a sheet over the lower right of the picture. Here the sheet is as wide as the
-# page and the picture ends where it begins, unless it is folded away.
-PHONE = Path(__file__).with_name("phone.css")
+# viser's panels keep their widths in narrow windows, and on phones it lays all of them into a sheet over the lower
+# right of the picture. Here they shrink with the window; the sheet is as wide as the page and the picture ends where
+# it begins, unless it is folded away.
+SCREENS = Path(__file__).with_name("screens.css")
 
 
 class Studio:
@@ -56,13 +57,13 @@ class Studio:
         self._lock = threading.Lock()
         self._closed = False
         subject = DrawnArm(arm, word or arm.name, visuals)
-        self._next: tuple[DrawnArm, Arm | StudioState] = (subject, arm)  # what the next tab begins with
+        self._next = (subject, first_state(arm, subject.home))  # what the next tab begins with
         server.gui.configure_theme(brand_color=BRAND_COLOR, show_logo=False, show_share_button=False)
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT_PANEL_PX)
-        server.gui.add_html(style(PHONE))
-        first_view(subject.room, ArmState(arm).now.links).apply(server.initial_camera, "up")
+        server.gui.add_html(style(SCREENS))
+        first_view(subject.room, self._next[1].links).apply(server.initial_camera, "up")
         server.on_client_connect(self._open)
         server.on_client_disconnect(self._leave)
 

@@ -1,4 +1,4 @@
-"""Files to take away: the arm as URDF, its dynamics as C, motions as CSV, reports."""
+"""Files to take away: the arm, its dynamics and control laws as C or FMU, motions as CSV, reports."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from armdyn.calibration.result import Calibration
+from armdyn.control.design.designs import plain_name
+from armdyn.control.export import law_code
+from armdyn.control.fmu import law_fmu
+from armdyn.control.protocol import Law
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
@@ -20,6 +24,8 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
+from armdyn.simulation.mismatch_study import swaying_designs
+from armdyn.simulation.plant_fmu import plant_fmu
 from armdyn.studio.motion import PlayedMotion
 from armdyn.trace.printers.c_code import c_code
 from armdyn.trace.printers.c_print import identifier
@@ -47,9 +53,16 @@ def _file(name: str, write: Callable[[Path], Any]) -> Download:
         return Download(name, path.read_bytes())
 
 
-def urdf_file(arm: Arm, onto: Path | None = None) -> Download:
-    """The arm as URDF, with armdyn's own additions; what else the file `onto` holds (meshes, grippers) is kept."""
-    return _file(f"{identifier(arm.name)}.urdf", lambda path: arm.save(path, onto=onto))
+def arm_file(arm: Arm, suffix: str) -> Download:
+    """The arm as `.urdf`, `.xml` (MJCF) or `.toml`, with what else its source of this kind holds: meshes, grippers."""
+    source = None if arm.source is None else Path(arm.source.path)
+    onto = source if source is not None and source.suffix.lower() == suffix != ".toml" else None
+    return _file(f"{identifier(arm.name)}{suffix}", lambda path: arm.save(path, onto=onto))
+
+
+def plant_file(arm: Arm) -> Download:
+    """The arm as an FMU: torques in, motion out."""
+    return _file(f"{identifier(arm.name)}.fmu", lambda path: plant_fmu(arm, path))
 
 
 def calibrated_file(calibration: Calibration | None) -> Download:
@@ -62,20 +75,54 @@ def calibrated_file(calibration: Calibration | None) -> Download:
 def c_file(arm: Arm) -> Download:
     """Kinematics and dynamics as C99 with a self-test, in a ZIP."""
     name = identifier(arm.name)
+    return _archive(f"{name}_c.zip", lambda folder: c_code(FUNCTIONS, arm, folder, prefix=name))
+
+
+class LawDesign(NamedTuple):
+    """The control law that a person asks for."""
+
+    name: str
+    bandwidth: float  # [Hz]
+    rate: float  # [Hz]
+
+    def law(self, arm: Arm) -> Law:
+        """The law for an arm."""
+        (law,) = swaying_designs(arm, self.bandwidth, self.rate, [self.name]).values()
+        return law
+
+    def prefix(self, arm: Arm) -> str:
+        """Start of the names of files."""
+        return identifier(f"{arm.name}_{plain_name(self.name)}").lower()
+
+
+def law_c_file(arm: Arm, design: LawDesign) -> Download:
+    """A control law as C99 with a self-test, in a ZIP."""
+    prefix, law = design.prefix(arm), design.law(arm)
+    return _archive(f"{prefix}_c.zip", lambda folder: law_code(law, folder, design.rate, prefix=prefix))
+
+
+def law_fmu_file(arm: Arm, design: LawDesign) -> Download:
+    """A control law as an FMU."""
+    law = design.law(arm)
+    return _file(f"{design.prefix(arm)}.fmu", lambda path: law_fmu(law, path, design.rate))
+
+
+def _archive(name: str, write: Callable[[Path], Any]) -> Download:
+    """A ZIP of the files that `write` puts into a folder."""
+    stream = io.BytesIO()
     with tempfile.TemporaryDirectory(prefix="armdyn-studio-") as folder:
-        code = c_code(FUNCTIONS, arm, folder, prefix=name)
-        stream = io.BytesIO()
+        write(Path(folder))
         with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in (code.source, code.header, code.selftest):
-                archive.write(path, Path(path).name)
-    return Download(f"{name}_c.zip", stream.getvalue())
+            for path in sorted(Path(folder).iterdir()):
+                archive.write(path, path.name)
+    return Download(name, stream.getvalue())
 
 
 def csv_file(motion: PlayedMotion | None) -> Download:
-    """Return the motion that plays, as a log."""
+    """Return the motion that is loaded, as a log."""
     if motion is None:
         raise ArmdynError(
-            "nothing plays yet", where="studio", remedy="load a log, run a comparison or design a motion first"
+            "no motion is loaded yet", where="studio", remedy="load a log, run a comparison or design a motion first"
         )
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -161,7 +161,16 @@ class JobPanel:
             self.status.content = ""
 
 
+NOTE_STYLE = "font-size:12.5px;line-height:1.45;padding:.2em .8em;opacity:.85;overflow-wrap:anywhere"
+
+
 def note_html(text: str) -> str:
     """A small line of text, safe to show whatever is in it."""
-    style = "font-size:12.5px;line-height:1.45;padding:.2em .8em;opacity:.85;overflow-wrap:anywhere"
-    return f'<div style="{style}">{escape(text)}</div>'
+    return f'<div style="{NOTE_STYLE}">{escape(text)}</div>'
+
+
+def list_html(lines: Sequence[str]) -> str:
+    """A small line of text, and those that follow from it as a list below."""
+    first, *rest = lines
+    points = "".join(f"<li>{escape(line)}</li>" for line in rest)
+    return note_html(first) + (f'<ul style="{NOTE_STYLE};margin:0 0 0 1.2em">{points}</ul>' if points else "")

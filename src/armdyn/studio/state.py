@@ -72,10 +72,10 @@ def _with_payload(arm: Arm, payload: float) -> Arm:
     return arm.with_payload(payload)
 
 
-def first_state(arm: Arm) -> StudioState:
-    """An arm as described, at rest."""
+def first_state(arm: Arm, q: NDArray | None = None) -> StudioState:
+    """An arm as described, at rest in a posture (n,)."""
     still = np.zeros(arm.n)
-    return StudioState(arm, arm, Moment(rest_posture(arm), still, still))
+    return StudioState(arm, arm, Moment(rest_posture(arm) if q is None else q, still, still))
 
 
 Listener = Callable[[StudioState], None]
@@ -153,7 +153,7 @@ class ArmState:
 
 
 def rest_posture(arm: Arm) -> NDArray:
-    """Return where the arm begins: zero where that is well within the range, else its middle."""
+    """Return joint positions (n,): zero where that is well within the range, else its middle."""
     lower, upper = slider_range(arm)
     margin = 0.1 * (upper - lower)
     return np.where((lower + margin <= 0) & (upper - margin >= 0), 0.0, (lower + upper) / 2)

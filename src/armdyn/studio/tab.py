@@ -6,7 +6,6 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from armdyn.model.arm import Arm
 from armdyn.studio.drawing.scene import ArmScene
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.page import Page
@@ -15,6 +14,7 @@ from armdyn.studio.panels.around import AroundPanel
 from armdyn.studio.panels.calibrate import CalibratePanel
 from armdyn.studio.panels.clearance import ClearanceReadout
 from armdyn.studio.panels.compare import ComparePanel
+from armdyn.studio.panels.curves import CurvesPanel
 from armdyn.studio.panels.excite import ExcitePanel
 from armdyn.studio.panels.export import ExportPanel
 from armdyn.studio.panels.identify import IdentifyPanel
@@ -25,7 +25,7 @@ from armdyn.studio.panels.tip import TipHandle, TipReadout
 from armdyn.studio.panels.torque import TorquePanel
 from armdyn.studio.panels.view import ViewPanel
 from armdyn.studio.player import Player
-from armdyn.studio.state import ArmState, StudioState
+from armdyn.studio.state import ArmState, StudioState, first_state
 
 if TYPE_CHECKING:
     from viser import ClientHandle
@@ -37,18 +37,19 @@ class Tab:
     """The panels of one client; `show` builds them anew for another arm."""
 
     def __init__(
-        self, client: ClientHandle, subject: DrawnArm, start: Arm | StudioState, uploads: Path, local: bool = True
+        self, client: ClientHandle, subject: DrawnArm, start: StudioState, uploads: Path, local: bool = True
     ) -> None:
         self.client, self._uploads, self._local = client, uploads, local
         self._folder = tempfile.TemporaryDirectory(prefix="armdyn-studio-")
         self._build(subject, start)
+        client.camera.on_update(lambda camera: self.scene.fit())  # the panels come in after the first picture
 
     def show(self, subject: DrawnArm) -> None:
         """Go on with another arm, as described."""
         self.page.close()
         self.client.gui.reset()
         self.client.scene.reset()
-        self._build(subject, subject.arm)
+        self._build(subject, first_state(subject.arm, subject.home))
 
     def close(self) -> None:
         """End what runs in the background, and forget the logs that were uploaded."""
@@ -60,7 +61,7 @@ class Tab:
         """State that it shows."""
         return self.page.state
 
-    def _build(self, subject: DrawnArm, start: Arm | StudioState) -> None:
+    def _build(self, subject: DrawnArm, start: StudioState) -> None:
         state = ArmState(start)
         self.subject = subject
         self.page = Page(self.client, state, Player(state), Path(self._folder.name), self._uploads, self._local)
@@ -77,7 +78,7 @@ class Tab:
         panel.set_width(LEFT_PANEL_PX)
         with panel.add_tab(self.subject.arm.name, "gauge"):
             self.tip = TipReadout(page)
-            self.clearance = ClearanceReadout(page, self.subject.bodies)
+            self.clearance = ClearanceReadout(page, self.subject)
             with gui.add_folder("Torques"):
                 self.torques = TorquePanel(page)
             with gui.add_folder("Play"):
@@ -88,18 +89,19 @@ class Tab:
         tabs, gui, page = self.page.gui.add_tab_group(), self.page.gui, self.page
         with tabs.add_tab("Pose"):
             with gui.add_folder("Joints"):
-                self.joints = JointPanel(page)
+                self.joints = JointPanel(page, self.subject.home)
             with gui.add_folder("Tip"):
                 self.handle = TipHandle(page, self.subject.room.extent)
         with tabs.add_tab("Arm"):
             self.arm = ArmPanel(page, self.subject, self.show)
             with gui.add_folder("Show"):
                 self.view = ViewPanel(page, self.scene)
-            with gui.add_folder("Around it"):
+            with gui.add_folder("Floor and obstacles"):
                 self.around = AroundPanel(page)
         with tabs.add_tab("Log"):
             self.log = LogPanel(page)
             self.identify = IdentifyPanel(page)
+            self.curves = CurvesPanel(page)
         with tabs.add_tab("Calibrate"):
             self.calibrate = CalibratePanel(page)
         with tabs.add_tab("Control"):
@@ -107,4 +109,4 @@ class Tab:
         with tabs.add_tab("Excite"):
             self.excite = ExcitePanel(page)
         with tabs.add_tab("Export"):
-            self.export = ExportPanel(page, self.subject.source)
+            self.export = ExportPanel(page)

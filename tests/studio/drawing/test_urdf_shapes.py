@@ -10,7 +10,7 @@ from armdyn.errors import ReadError
 from armdyn.studio.drawing.shapes import PAINT, Shape
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import MeshShape, mesh_file, urdf_shapes
-from armdyn.studio.exports import urdf_file
+from armdyn.studio.exports import arm_file
 
 trimesh = pytest.importorskip("trimesh", reason="meshes are read by trimesh, which comes with viser")
 
@@ -69,7 +69,7 @@ def test_a_colour_that_is_none_does_not_hide_a_body(urdf):
 def test_the_export_keeps_what_the_file_shows(urdf):
     arm = load(urdf)
     known = arm.with_theta(np.tile([1.0, 0, 0, 0, 0.1, 0, 0.1, 0, 0, 0.1], 2))
-    text = urdf_file(known, urdf).data.decode()
+    text = arm_file(known, ".urdf").data.decode()
     assert "cube.stl" in text
     assert "<inertial>" in text
 

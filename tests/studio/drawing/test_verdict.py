@@ -6,7 +6,7 @@ import pytest
 from armdyn import ArmdynWarning, identify
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.quality import JointVerdict, Level, NextStep, Step, Verdict, error_text
-from armdyn.studio.drawing.verdict import errors, masses, verdict_html
+from armdyn.studio.drawing.verdict import errors, headline, masses, masses_html, verdict_html
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +17,10 @@ def fit(arm, log):
 
 def test_it_begins_with_the_verdict_and_has_the_fits_own_figures(fit):
     html = verdict_html(fit)
-    assert html.index(fit.verdict.word.capitalize()) < html.index("Torque error")
-    assert f"Torque error on new motion {error_text(fit.expected_error, fit.error_bound)}" in html
-    assert f"measured {fit.rel_error:.2%}" in html
+    lead = f"{fit.verdict.word.capitalize()}: {error_text(fit.expected_error, fit.error_bound)} torque error"
+    assert headline(fit).startswith(lead)
+    assert html.index(headline(fit)) < html.index("Torque error")
+    assert f"Torque error {fit.rel_error:.2%} on this log" in html
     assert f"the arm as described has {fit.rel_error_source:.1%}" in html
     assert all(name in html for name in fit.arm.joint_names)
 
@@ -34,13 +35,24 @@ def test_words_from_files_cannot_become_markup(fit):
 
 
 def test_masses_are_told_before_and_after(fit, arm):
-    *_, (name, before, after) = masses(fit.source, fit.arm)
+    *_, (name, before, after) = masses(fit)
     assert name == "together"
     total = sum(link.inertia.mass for link in arm.links)
     assert before == f"{0.7 * total:.2f} kg"
-    assert after == f"{sum(link.inertia.mass for link in fit.arm.links):.2f} kg"
+    assert f"{sum(link.inertia.mass for link in fit.arm.links):.2f} kg" in after
     unknown = arm.with_theta(np.full(20, np.nan))
-    assert {row[1] for row in masses(unknown, arm)} == {"unknown"}
+    assert {row[1] for row in masses(fit.with_fields(source=unknown))} == {"unknown"}
+
+
+def test_masses_that_the_log_does_not_determine_are_grey(fit):
+    determined = np.ones((2, 10), bool)
+    determined[0, 0] = False
+    some = fit.with_fields(determined=determined)
+    assert ["<s>" in after for *_, after in masses(some)] == [True, False, True]  # the sum is not known either
+    assert "Grey: the log does not determine" in masses_html(some)
+    every = fit.with_fields(determined=np.ones((2, 10), bool))
+    assert "<s>" not in masses_html(every)
+    assert "Grey" not in masses_html(every)
 
 
 def test_errors_are_one_sentence(fit):

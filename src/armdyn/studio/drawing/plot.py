@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 HEIGHT_PX = 210
 MAX_POINTS = 600  # of a curve: more cannot be seen
+BAND_FILL = "rgba(232, 130, 30, 0.25)"
 COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
 
 
 class TimePlot:
-    """Curves over time; with `until` they are drawn up to a time only, which moves as a motion plays.
+    """Curves over time, or over `x`; with `until` up to a time only, which moves as a motion plays.
 
     Beyond `most` times the smallest value curves leave the plot.
     """
@@ -28,24 +29,39 @@ class TimePlot:
         self._curves: dict[str, NDArray] = {}
         self._look: tuple[Any, ...] = ()
         self._handle = client.gui.add_uplot(
-            (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, ())), title=title, height=HEIGHT_PX,
+            (self._t, np.full(2, np.nan)), ({"label": x}, _series("", 0, (), None)), title=title, height=HEIGHT_PX,
             scales=_scales((0.0, 1.0)), axes=({"label": x, "labelSize": 18, "size": 34}, {"size": 56}),
             legend={"show": True}, padding=(4, 18, 0, 0), visible=False,
         )  # fmt: skip
 
-    def draw(self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = ()) -> None:
-        """Show curves (N,) by name; those in `dashed` are what others should come to."""
+    def draw(
+        self, title: str, t: NDArray, curves: Mapping[str, NDArray], dashed: tuple[str, ...] = (),
+        band: tuple[str, str] | None = None,
+    ) -> None:  # fmt: skip
+        """Show curves (N,) by name: `dashed` are what others should come to, `band` are the edges of an area.
+
+        The first edge is the upper one.
+        """
         self._t, self._curves = thin(t, curves)
         ends = value_range(list(self._curves.values()), self._most)
-        look = (title, *curves, *dashed, ends)
+        look = (title, *curves, *dashed, band, ends)
         with self._client.atomic():
             if look != self._look:  # the browser builds the plot anew when it changes
                 self._look = look
                 self._handle.title = title
                 self._handle.scales = _scales(ends)
-                self._handle.series = ({"label": self._x}, *(_series(name, i, dashed) for i, name in enumerate(curves)))
+                self._handle.series = (
+                    {"label": self._x},
+                    *(_series(name, i, dashed, band) for i, name in enumerate(curves)),
+                )
+                self._handle.bands = (_area(list(curves), *band),) if band else None
             self._handle.data = (self._t, *self._curves.values())
             self._handle.visible = True
+
+    def hide(self) -> None:
+        """Take it off the page."""
+        if self._handle.visible:
+            self._handle.visible = False
 
     def until(self, time: float, always: tuple[str, ...] = ()) -> None:
         """Hide what comes after a time, except of the curves named."""
@@ -74,11 +90,17 @@ def value_range(curves: list[NDArray], most: float = np.inf) -> tuple[float, flo
     return float(step * (np.ceil(low / step) - 1)), float(step * (np.floor(high / step) + 1))
 
 
+def _area(names: list[str], upper: str, lower: str) -> Any:
+    """The filled area between two curves; curves count from 1."""
+    return {"series": (1 + names.index(upper), 1 + names.index(lower)), "fill": BAND_FILL}
+
+
 def _scales(ends: tuple[float, float]) -> Any:
     """Axes with given ends: uPlot's own are lost where a curve begins with NaN, as one does that has nothing yet."""
     return {"x": {"time": False}, "y": {"auto": False, "min": ends[0], "max": ends[1]}}
 
 
-def _series(name: str, i: int, dashed: tuple[str, ...]) -> Any:
-    series = {"label": name, "stroke": COLORS[i % len(COLORS)], "width": 1.6, "points": {"show": False}}
+def _series(name: str, i: int, dashed: tuple[str, ...], band: tuple[str, str] | None) -> Any:
+    color = BAND_FILL if name in (band or ()) else COLORS[i % len(COLORS)]
+    series = {"label": name, "stroke": color, "width": 1.6, "points": {"show": False}}
     return series | ({"dash": [6, 5]} if name in dashed else {})

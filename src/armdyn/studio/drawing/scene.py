@@ -36,8 +36,9 @@ class ArmScene:
         self.scene: SceneApi = client.scene
         self.client, self.subject, self.room = client, subject, subject.room
         self.scene.set_up_direction(tuple(self.room.up))
-        aspect = client.camera.image_width / max(client.camera.image_height, 1)
-        first_view(self.room, state.now.links, aspect).apply(client.camera, "up_direction")
+        self._links = state.now.links  # where the camera looks at first
+        self._aspect = 0.0
+        self._look()
         position, wxyz = handle_pose(state.arm.base_pose)
         size: dict[str, Any] = {"axes_length": 0.12 * self.room.extent, "axes_radius": 0.004 * self.room.extent}
         base = self.scene.add_frame("/arm/base", show_axes=False, position=position, wxyz=wxyz, **size)
@@ -67,6 +68,21 @@ class ArmScene:
             if payload != state.payload:
                 self._draw_load(state.payload)
             self._drawn = (state.arm, state.payload)
+
+    def fit(self) -> None:
+        """See all of the arm in a picture of another shape, unless somebody turned the camera or moved it aside."""
+        camera, view = self.client.camera, first_view(self.room, self._links)
+        # Browsers say which way the camera looks, from where, but put `look_at` anywhere along that.
+        ways = np.array([x - camera.position for x in (camera.look_at, view.look_at)] + [view.look_at - view.position])
+        ways /= np.linalg.norm(ways, axis=1, keepdims=True)
+        if np.allclose(ways, ways[0], atol=1e-2):
+            self._look()
+
+    def _look(self) -> None:
+        aspect = self.client.camera.image_width / max(self.client.camera.image_height, 1)
+        if aspect != self._aspect:
+            self._aspect = aspect
+            first_view(self.room, self._links, aspect).apply(self.client.camera, "up_direction")
 
     def set_frames(self, visible: bool) -> None:
         """Show the axes of every link."""

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from numpy.typing import NDArray
+
 from armdyn.model.arm import Arm
 from armdyn.model.named import named_arm
 from armdyn.shapes.bodies import Bodies, bodies_of
+from armdyn.shapes.obstacles import Obstacle, mounting_plane
 from armdyn.studio.drawing.shapes import Room, Shape, arm_room, arm_shapes
 from armdyn.studio.drawing.urdf_shapes import MeshShape, Visuals, urdf_shapes
+from armdyn.studio.home import home_posture
+from armdyn.trajectory.excitation.clearance import Clearance
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +42,22 @@ class DrawnArm:
     def bodies(self) -> Bodies:
         """The capsules that are kept apart."""
         return bodies_of(self.arm)
+
+    @cached_property
+    def between_links(self) -> Clearance:
+        """The links, apart from each other."""
+        return Clearance(self.bodies)
+
+    def to_obstacles(self, obstacles: tuple[Obstacle, ...]) -> Clearance:
+        """The links, clear of what stands around."""
+        return Clearance(self.bodies, obstacles, apart=False)
+
+    @cached_property
+    def home(self) -> NDArray:
+        """Posture (n,) in which it is shown first: nothing overlaps, where turns of single joints reach that."""
+        plane = mounting_plane(self.arm)
+        checks = (self.between_links, self.to_obstacles((plane,) if plane else ()))
+        return home_posture(self.arm, lambda q: min(check.worst(q[None])[0] for check in checks))
 
     @property
     def source(self) -> Path | None:

@@ -91,12 +91,12 @@ def bars_html(bars: list[Bar]) -> str:
     marks = {"#8fb4dd": "gravity", "#2662a8": "model, in motion", "#e8821e": "measured"}
     if not all(np.isnan(bar.described) for bar in bars):
         marks["#6b7380"] = "described"
-    key = "".join(f'<b style="background:{color}"></b>{text}' for color, text in marks.items())
+    key = "".join(f'<span><b style="background:{color}"></b>{text}</span>' for color, text in marks.items())
     return f'{style(STYLE)}<div class="tq">{rows}<div class="k">{key}</div></div>'
 
 
 def _row(bar: Bar) -> str:
-    limit = f"of {bar.limit:.3g} {bar.unit}" if np.isfinite(bar.limit) else f"{bar.unit}, no limit"
+    limit = f"of {bar.limit:.4g} {bar.unit}" if np.isfinite(bar.limit) else f"{bar.unit}, no limit"
     value = "unknown" if np.isnan(bar.total) else f"{_plain(bar.total)} <small>{limit}</small>"
     over = " o" if bar.over else ""
     parts = _span(bar.gravity, bar.scale, "g") + _span(bar.total, bar.scale, f"d{over}")
@@ -110,7 +110,7 @@ def _row(bar: Bar) -> str:
 
 def _plain(x: float) -> str:
     """Three digits or so, without a negative zero."""
-    digits = 1 if abs(x) >= 10 else 2
+    digits = 2 if abs(x) < 10 else 1 if abs(x) < 1000 else 0
     return f"{round(x, digits) + 0.0:.{digits}f}"
 
 

@@ -17,9 +17,9 @@ class AroundPanel:
         self.page = page
         gui, state = page.gui, page.state.now
         self.own = gui.add_checkbox(
-            "Floor as given here", state.floor is not None, hint="Else where the arm's description or library has it"
+            "Set the floor", state.floor is not None, hint="If off, the floor is that of the arm's description"
         )
-        self.height = gui.add_number("Floor at z [m]", state.floor or 0.0, step=0.01, hint="In base axes")
+        self.height = gui.add_number("Floor height z [m]", state.floor or 0.0, step=0.01, hint="In base axes")
         self.choice = FileChoice(page, "Load obstacles", "TOML: [[box]], [[half_space]], [[sphere]]", self.open)
         self.clear = gui.add_button("Remove the obstacles", icon="trash", visible=False)
         self.about = gui.add_html("")
@@ -39,7 +39,7 @@ class AroundPanel:
     def follow(self, state: StudioState) -> None:
         """Say what is there."""
         plane = state.plane
-        lines = ["Nothing says where this arm is mounted."] if plane is None else [f"Mounted on: {plane.name}."]
+        lines = ["The mounting plane is unknown; set the floor."] if plane is None else [f"Mounted on: {plane.name}."]
         names = ", ".join(obstacle.name for obstacle in state.obstacles)
         update(self.about, content=note_html(" ".join([*lines, f"Obstacles: {names or 'none'}."])))
         update(self.clear, visible=bool(state.obstacles))

@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.shapes.bodies import Bodies
+from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.page import Page, note_html
 from armdyn.studio.state import StudioState
-from armdyn.trajectory.excitation.clearance import Clearance
 
 
 class ClearanceReadout:
     """The least free distance between links, and from what stands around, in words."""
 
-    def __init__(self, page: Page, bodies: Bodies) -> None:
-        self._bodies = bodies
+    def __init__(self, page: Page, subject: DrawnArm) -> None:
+        self._subject = subject
         self._drawn: tuple[Any, ...] = ()
-        self._links = Clearance(bodies)
-        self._around = Clearance(bodies, apart=False)
+        self._around = subject.to_obstacles(())
         self.html = page.gui.add_html("")
         page.state.on_change(self.follow)
 
@@ -28,9 +26,9 @@ class ClearanceReadout:
         if self._drawn != (state.floor, state.obstacles):
             self._drawn = (state.floor, state.obstacles)
             plane = state.plane
-            self._around = Clearance(self._bodies, (*((plane,) if plane else ()), *state.obstacles), apart=False)
+            self._around = self._subject.to_obstacles((*((plane,) if plane else ()), *state.obstacles))
         q = state.moment.q[None]
-        self.html.content = clearance_html([self._links.worst(q), self._around.worst(q)])
+        self.html.content = clearance_html([self._subject.between_links.worst(q), self._around.worst(q)])
 
 
 def clearance_html(nearest: list[tuple[float, str]]) -> str:

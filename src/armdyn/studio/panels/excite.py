@@ -75,9 +75,12 @@ class ExcitePanel:
     def _say_around(self, state: StudioState) -> None:
         plane = state.plane
         names = ", ".join(obstacle.name for obstacle in state.obstacles)
-        lines = [f"Clear of {names}." if names else "No obstacles: add them under 'Arm', Around it."]
+        lines = [f"Clear of {names}." if names else "No obstacles; add them under 'Arm', 'Floor and obstacles'."]
         if plane is None:
-            lines.insert(0, "Nothing says where this arm is mounted: give the floor's height under 'Arm', Around it.")
+            lines.insert(
+                0,
+                "The mounting plane is unknown; set the floor under 'Arm', 'Floor and obstacles'.",
+            )
         update(self.around, content=note_html(" ".join(lines)))
         update(self.off_plane, label=f"Keep off the {plane.name if plane else 'floor'}", disabled=plane is None)
 

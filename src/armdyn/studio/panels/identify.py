@@ -7,10 +7,13 @@ from collections.abc import Callable
 
 from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.fit.result import Fit
-from armdyn.studio.drawing.verdict import verdict_html
+from armdyn.identification.quality import Level
+from armdyn.studio.drawing.verdict import headline, verdict_html
 from armdyn.studio.motion import from_log
 from armdyn.studio.page import JobPanel, Page, note_html, update
 from armdyn.studio.state import StudioState
+
+NOTICE_COLORS = {Level.GOOD: "green", Level.CARE: "orange", Level.NOT_USABLE: "red"}
 
 
 class IdentifyPanel:
@@ -21,8 +24,9 @@ class IdentifyPanel:
         self._shown: Fit | None = None
         gui = page.gui
         self.force = gui.add_checkbox(
-            "Even if not usable", False, hint="Show a model that is better not used", visible=False
-        )
+            "Accept any verdict", False, visible=False,
+            hint="Without it a model that is not usable is rejected, and the reasons are shown",
+        )  # fmt: skip
         self.job = JobPanel(page, "Identify the arm from this log", self._run)
         self.verdict = gui.add_html("")
         self.back = gui.add_button("Back to the arm as described", icon="arrow-back-up", visible=False)
@@ -58,6 +62,7 @@ class IdentifyPanel:
         self.job.status.content = "".join(note_html(f"Please check: {doubt.message}") for doubt in doubts)
         motion = from_log(state.log, fit.arm, state.described)
         self.page.player.load(motion, fit=fit, arm=fit.arm)
+        self.page.say("Identified", f"{headline(fit)}.", NOTICE_COLORS[fit.verdict.level])
 
 
 def _in_sentences(report: Callable[[float, str], None]) -> Callable[[float, str], None]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armdyn.model.joint import Joint
 from armdyn.studio.page import Page
-from armdyn.studio.state import StudioState, rest_posture, slider_range
+from armdyn.studio.state import StudioState, slider_range
 
 SLIDER_STEP = 0.1  # of a slider [deg or mm]
 
@@ -30,13 +31,14 @@ def slider_span(lower: float, upper: float) -> tuple[float, float]:
 class JointPanel:
     """Sliders that move the arm and follow it."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, home: NDArray) -> None:
         self.page = page
         arm = page.state.arm
         self._scale = np.array([per_unit(joint)[0] for joint in arm.coordinate_joints])
-        self.sliders = [self._slider(i, joint) for i, joint in enumerate(arm.coordinate_joints)]
-        home = page.gui.add_button("Home", icon="home", hint="All joints at zero, or in the middle of their range")
-        home.on_click(page.answer(lambda event: self._rest_at(rest_posture(arm))))
+        self.sliders = [self._slider(i, joint, home[i]) for i, joint in enumerate(arm.coordinate_joints)]
+        hint = "Joints at zero or in the middle of their range, turned where links would overlap"
+        self.home = page.gui.add_button("Home", icon="home", hint=hint)
+        self.home.on_click(page.answer(lambda event: self._rest_at(home)))
         random = page.gui.add_button("Random posture", icon="dice-3")
         random.on_click(page.answer(lambda event: self._rest_at(np.random.default_rng().uniform(*slider_range(arm)))))
         page.state.on_change(self.follow)
@@ -47,11 +49,11 @@ class JointPanel:
             # Rounded as the slider itself does it, or its own moves would come back to it.
             slider.value = round(float(np.clip(value, slider.min, slider.max)), 1)
 
-    def _slider(self, i: int, joint: Joint) -> Any:
+    def _slider(self, i: int, joint: Joint, home: float) -> Any:
         scale, unit = per_unit(joint)
         arm = self.page.state.arm
         lower, upper = slider_span(*(float(x[i] * scale) for x in slider_range(arm)))
-        start = round(float(np.clip(rest_posture(arm)[i] * scale, lower, upper)), 1)
+        start = round(float(np.clip(home * scale, lower, upper)), 1)
         slider = self.page.gui.add_slider(f"{joint.name} [{unit}]", lower, upper, SLIDER_STEP, start)
         slider.on_update(self.page.answer(lambda event: self._moved(i, event.target.value / scale)))
         return slider

@@ -1,4 +1,4 @@
-"""Load a log with its units and columns, and see measured against predicted torques."""
+"""Load a log with its units and columns."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import Log
-from armdyn.studio.drawing.plot import TimePlot
 from armdyn.studio.motion import PlayedMotion, from_log
-from armdyn.studio.page import FileChoice, Page, note_html
+from armdyn.studio.page import FileChoice, Page, list_html, note_html
 from armdyn.studio.reading import ANGLES, ROLES, Reading, columns_of, uploaded_log
 from armdyn.studio.state import StudioState
 
 KINDS = "CSV, NPZ, MAT, Parquet, ROS 2 bag (.db3, .mcap)"
-MEASURED, MODEL, DESCRIBED = "measured", "model", "as described"
 
 
 def relative_error(motion: PlayedMotion) -> float:
@@ -28,22 +26,19 @@ def relative_error(motion: PlayedMotion) -> float:
 
 
 class LogPanel:
-    """A log's file, what its columns mean, and its torques over time."""
+    """A log's file, and what its columns mean."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
         self._path: Path | None = None
         self._drawn: tuple[Log | None, object] = (None, None)
-        gui, joints = page.gui, page.state.arm.coordinate_names
+        gui = page.gui
         self.choice = FileChoice(page, "Load a log", KINDS, self.open)
         with gui.add_folder("Units and columns", expand_by_default=False):
             self._meaning()
             again = gui.add_button("Read the log again", icon="refresh")
             again.on_click(page.answer(lambda event: self.read_again()))
         self.about = gui.add_html("")
-        self.joint = gui.add_dropdown("Joint", joints, initial_value=joints[0], visible=False)
-        self.joint.on_update(page.answer(lambda event: self.draw(page.state.now)))
-        self.plot = TimePlot(page.client, "Torque")
         page.state.on_change(self.follow)
 
     def _meaning(self) -> None:
@@ -91,33 +86,17 @@ class LogPanel:
         self.page.player.load(motion, log=log, fit=None, arm=state.described)
 
     def follow(self, state: StudioState) -> None:
-        """Draw a new log, or the old one with a new model."""
+        """Say what is in a new log."""
         if state.log is not None and self._drawn != (state.log, state.fit):
             self._drawn = (state.log, state.fit)
-            self.joint.visible = True
-            self._say(state)
-            self.draw(state)
+            self._say(state.log, state)
 
-    def draw(self, state: StudioState) -> None:
-        """Torques of the chosen joint over time."""
-        motion = state.motion
-        if motion is None or motion.measured is None:
-            return
-        i = state.arm.coordinate_names.index(self.joint.value)
-        unit = "N m" if state.arm.coordinate_joints[i].kind == "revolute" else "N"
-        curves = {MEASURED: motion.measured[:, i]}
-        if motion.predicted is not None:
-            curves[MODEL] = motion.predicted[:, i]
-        if motion.described is not None:
-            curves[DESCRIBED] = motion.described[:, i]
-        self.plot.draw(f"Torque of {self.joint.value} [{unit}]", motion.t, curves, (DESCRIBED,))
-
-    def _say(self, state: StudioState) -> None:
-        log, motion = state.log, state.motion
-        assert log is not None
-        text = [f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz"]
-        if state.fit is None and motion is not None:  # what was identified has figures of its own
-            error = relative_error(motion)
-            known = f"the arm as described is off by {error:.1%} of the torque"
-            text.append("the arm's inertia is not known" if np.isnan(error) else known)
-        self.about.content = note_html("; ".join([*text, *log.notes]) + ".")
+    def _say(self, log: Log, state: StudioState) -> None:
+        lines = [f"{log.name}: {len(log)} samples, {log.duration:.1f} s at {1 / log.dt:.0f} Hz"]
+        if state.fit is None and state.motion is not None:  # what was identified has figures of its own
+            error = relative_error(state.motion)
+            known = f"torque error of the arm as described: {error:.1%}"
+            lines.append(
+                "the arm's inertia is not known, so there is no model torque yet" if np.isnan(error) else known
+            )
+        self.about.content = list_html([*lines, *log.notes])

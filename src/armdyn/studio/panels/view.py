@@ -15,12 +15,14 @@ class ViewPanel:
         self.ellipsoids = gui.add_checkbox("Inertia ellipsoids", False, disabled=not known)
         self.centres = gui.add_checkbox("Centres of mass", False, disabled=not known)
         self.before = gui.add_checkbox(
-            "Also as described", True, disabled=not known,
-            hint="After identification: centres and ellipsoids as they were described, in grey.",
+            "Described in grey", True, disabled=not known,
+            hint="After identification: the described centres and ellipsoids beside the identified ones",
         )  # fmt: skip
         self.frames = gui.add_checkbox("Link frames", False)
         self.capsules = gui.add_checkbox(
-            "Collision capsules", False, hint="What exciting motions keep off the floor and apart from each other."
+            "Collision capsules",
+            False,
+            hint="Bodies that exciting motions keep off the floor and apart from each other",
         )
         if not known:
             gui.add_html(note_html("The arm's inertia is not known."))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 LIST = "list"
 BANDWIDTH_HZ, RATE_HZ = 3.0, 1000.0  # of commands that design laws
-DESIGN_S, DESIGN_POINTS = 10.0, 200  # motion about which a law is designed, and its samples
 LawName = Annotated[
     str | None,
     typer.Argument(
@@ -81,14 +80,10 @@ def print_laws(json: bool) -> None:
 
 def designed_laws(arm: Arm, names: list[str], bandwidth: float, rate: float) -> dict[str, Law]:
     """Laws by name, designed for a bandwidth about a motion within the arm's limits."""
-    import numpy as np
-
-    from armdyn.control.design.designs import chosen_designs
-    from armdyn.simulation.compare import Sway
+    from armdyn.simulation.mismatch_study import swaying_designs
 
     with working("designing controllers"):
-        motion = Sway.within(arm, DESIGN_S)(np.linspace(0.0, DESIGN_S, DESIGN_POINTS))
-        return chosen_designs(arm, motion, bandwidth, rate, names)
+        return swaying_designs(arm, bandwidth, rate, names)
 
 
 def designed_law(arm: Arm, name: str, bandwidth: float, rate: float) -> Law:
