@@ -20,9 +20,9 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 910, "calibration": 1900, "cli": 3785, "control": 4000, "dynamics": 4200, "identification": 8620,
-    "kinematics": 1750, "model": 5200, "report": 1610, "servo": 1430, "shapes": 800, "simulation": 4490,
-    "spatial": 350, "studio": 2640, "study": 1950, "trace": 5310, "trajectory": 3850,
+    ".": 910, "calibration": 1900, "cli": 3785, "control": 4200, "dynamics": 4200, "identification": 8680,
+    "kinematics": 1750, "model": 5200, "report": 1610, "servo": 1430, "shapes": 800, "simulation": 4515,
+    "spatial": 350, "studio": 2640, "study": 2000, "trace": 5400, "trajectory": 4100,
 }  # fmt: skip
 NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,

@@ -200,7 +200,7 @@ def test_contacts_that_make_no_sense_are_rejected(planar):
         Contact([FLOOR], -1.0)
     with raises(ModelError, expected="half-spaces, boxes or spheres", got="[]"):
         Contact([])
-    with raises(ModelError, where="Contact: point 'hand'", expected="a link from 0 to 1 or None", got="7"):
+    with raises(ModelError, where="Contact: point 'hand'", expected="a link from 0 to 1, a name or None", got="7"):
         Plant(planar, contact=Contact([FLOOR], points={"hand": (7, (0, 0, 0))}))
     with pytest.raises(ModelError, match=r"too fast for steps of 1 ms; make them shorter, \d+ times or more"):
         simulate(Plant(planar, contact=Contact([FLOOR], 1e8)), free(planar), [0.5, 0.5], 0.1, 1000, substeps=1)

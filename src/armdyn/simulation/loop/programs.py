@@ -52,7 +52,7 @@ def plant_shapes(plant: Plant, kind: PlantFeatures) -> tuple[Shapes, Shapes]:
     numbers = plant_data(plant, kind, 0.0, plant.own_theta.reshape(-1, 10 * plant.arm.n_joints))
     data: Shapes = {name: array.shape[2:] for name, array in numbers.items()}
     if kind.wrench:
-        data["wrench"] = (3, 6)
+        data["wrench"] = (3, 6 * len(kind.wrench))
     if kind.base_motion:
         data["base_motion"] = (3, 3, 3)
     return state, data

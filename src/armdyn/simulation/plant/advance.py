@@ -29,7 +29,8 @@ from armdyn.dynamics.friction import breakaway_torque, direction, joint_friction
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_drives, from_shafts, joint_torques, shaft_torques
-from armdyn.kinematics.forward import tip_frame
+from armdyn.kinematics.forward import link_frames, tip_frame
+from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES
 from armdyn.simulation.plant.contact import contact_forces, stop_torques, wrench_at_tip
@@ -121,14 +122,17 @@ class PlantStep(NamedTuple):
     def equations(self, x: Symbol, v: Symbol, tau: Symbol, instant: int) -> PlantEquations:
         """M and the torques that accelerate links and then the rotors of elastic joints, friction aside."""
         n, data, still = self.arm.n, self.data, ca.SX.zeros(self.arm.n)
-        outside = {
-            name: data[name][instant, :].T if name == "wrench" else data[name][instant]
-            for name in ("wrench", "base_motion")
-            if name in data
-        }
+        outside = {"base_motion": data["base_motion"][instant]} if "base_motion" in data else {}
+        if "" in self.kind.wrench:
+            outside["wrench"] = self.wrench("", instant)
         q, qd, sprung = x[:n], v[:n], self.link_torques(x, v, tau)
         M = mass_matrix(self.arm, q, theta=data["theta"])
         at_links = sprung + self.touch(q, qd)
+        for frame in filter(None, self.kind.wrench):
+            force, R = self.wrench(frame, instant), link_frames(self.arm, q)[self.arm.frame(frame)[0]][0]
+            R = ca.mtimes(R, self.arm.frame(frame)[1][:3, :3])
+            turned = ca.vertcat(ca.mtimes(R, force[:3]), ca.mtimes(R, force[3:]))
+            at_links = at_links + ca.mtimes(jacobian(self.arm, q, frame=frame).T, turned)
         net = at_links - inverse_dynamics(
             self.arm, q, qd, still, **outside, theta=data["theta"], gravity=data["gravity"]
         )
@@ -167,10 +171,15 @@ class PlantStep(NamedTuple):
         places = [data["points"][k, :].T for k in range(len(forces))]
         outside = wrench_at_tip(self.arm, q, list(zip(self.kind.touching, places, forces, strict=True)))
         reading = ca.vertcat(ca.mtimes(R.T, outside[:3]), ca.mtimes(R.T, outside[3:]))
-        if self.kind.wrench:
-            reading = reading + data["wrench"][0, :].T
+        if "" in self.kind.wrench:
+            reading = reading + self.wrench("", 0)
         tool = ca.vertcat(data["wrist"], ca.SX.zeros(6))
         return reading + free_reading(tool, R, data["gravity"])
+
+    def wrench(self, frame: str, instant: int) -> Symbol:
+        """The wrench (6,) at a frame, in its axes."""
+        k = 6 * self.kind.wrench.index(frame)
+        return self.data["wrench"][instant, k : k + 6].T
 
     def touch(self, q: Symbol, qd: Symbol) -> Symbol:
         """Joint torques (n,) of contacts and end stops."""

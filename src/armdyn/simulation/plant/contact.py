@@ -50,8 +50,8 @@ class Contact:
     slip : float
         Velocity below which friction fades out [m/s].
     points : mapping of str to (link, point)
-        Points that touch, by name: the link's number from 0 (None: the tip) and the place in its frame [m]; default the
-        tip.
+        Points that touch, by name: the link's number from 0, or the name of any frame or link (None: the tip), and the
+        place in its frame [m]; default the tip.
     """
 
     obstacles: Sequence[Obstacle]
@@ -59,7 +59,7 @@ class Contact:
     damping: float = 1.0
     friction: float = 0.0
     slip: float = 0.01
-    points: Mapping[str, tuple[int | None, ArrayLike]] = field(default_factory=lambda: {"tip": (None, (0, 0, 0))})
+    points: Mapping[str, tuple[int | str | None, ArrayLike]] = field(default_factory=lambda: {"tip": (None, (0, 0, 0))})
 
     def __post_init__(self) -> None:
         obstacles = (self.obstacles,) if isinstance(self.obstacles, Box | HalfSpace | Sphere) else tuple(self.obstacles)
@@ -86,19 +86,26 @@ class Contact:
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
                 raise ModelError(where=f"Contact: point '{name}'", expected="three coordinates", got=quote(point))
-            if link is not None and not (isinstance(link, int) and 0 <= link < arm.n_joints):
+            if isinstance(link, str) and link != arm.tip_name:
+                links.append(arm.frame(link)[0])
+                continue
+            if not (link is None or isinstance(link, str) or (isinstance(link, int) and 0 <= link < arm.n_joints)):
                 raise ModelError(
                     where=f"Contact: point '{name}'",
-                    expected=f"a link from 0 to {arm.n_joints - 1} or None",
+                    expected=f"a link from 0 to {arm.n_joints - 1}, a name or None",
                     got=f"{link!r}",
                 )
-            links.append(TIP if link is None else link)
+            links.append(link if isinstance(link, int) else TIP)
         return tuple(links)
 
-    @property
-    def places(self) -> NDArray:
+    def places(self, arm: Arm) -> NDArray:
         """Places of the points in their links, (P, 3)."""
-        return np.array([point for _, point in self.points.values()], float)
+        rows = []
+        for link, point in self.points.values():
+            named = isinstance(link, str) and link != arm.tip_name
+            T = arm.frame(str(link))[1] if named else np.eye(4)
+            rows.append(T[:3, :3] @ np.asarray(point, float) + T[:3, 3])
+        return np.array(rows)
 
     @property
     def rows(self) -> NDArray:
@@ -109,7 +116,7 @@ class Contact:
     def stiffness_at(self, arm: Arm, q: NDArray) -> tuple[NDArray, NDArray]:
         """Stiffness and damping (P, n, n) at poses q (P, n), were all points to touch in all directions."""
         K = np.zeros((len(q), arm.n, arm.n))
-        for link, place in zip(self.links(arm), self.places, strict=True):
+        for link, place in zip(self.links(arm), self.places(arm), strict=True):
             J = jacobian(arm, q, place, link=None if link == TIP else link)[:, :3]
             K += J.swapaxes(-1, -2) @ J
         normal, K = self.stiffness * TYPICAL_DEPTH, self.stiffness * K

@@ -26,7 +26,8 @@ def plant_data(plant: Plant, kind: PlantFeatures, h: float, theta: NDArray) -> d
     if kind.elastic:
         data["springs"] = plant.springs[list(kind.elastic)][None, None]
     if plant.contact is not None:
-        data["surfaces"], data["points"] = plant.contact.rows[None, None], plant.contact.places[None, None]
+        places = plant.contact.places(plant.arm)
+        data["surfaces"], data["points"] = plant.contact.rows[None, None], places[None, None]
     if kind.stops:
         data["stops"] = plant.stop_rows[None, None]
     if kind.wrist:

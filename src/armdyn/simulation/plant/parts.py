@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypedDict
 
@@ -15,7 +15,8 @@ from armdyn.simulation.plant.payload import Change
 from armdyn.simulation.plant.servo import PositionServo
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 
-Wrench = Callable[[float], ArrayLike] | ArrayLike | None
+Wrench = Callable[[float], ArrayLike] | ArrayLike
+Wrenches = Wrench | Mapping[str, Wrench] | None  # at the tip, or at frames by name
 BaseMotion = Callable[[float], Any] | None
 
 
@@ -36,7 +37,7 @@ class Surroundings:
     """Loads, contacts and motions from outside; see `Plant`."""
 
     changes: Sequence[Change] = ()
-    wrench: Wrench = None
+    wrench: Wrenches = None
     base_motion: BaseMotion = None
     contact: Contact | None = None
     stops: bool | EndStops = False
@@ -68,7 +69,7 @@ class SurroundingsKeywords(TypedDict, total=False):
     """`Surroundings` one by one."""
 
     changes: Sequence[Change]
-    wrench: Wrench
+    wrench: Wrenches
     base_motion: BaseMotion
     contact: Contact | None
     stops: bool | EndStops
@@ -110,7 +111,7 @@ class PlantFeatures(NamedTuple):
     rotors: bool
     lag: bool
     saturation: bool
-    wrench: bool
+    wrench: tuple[str, ...]  # frames at which wrenches act; "" is the tip
     base_motion: bool
     springs: ElasticFeatures = ElasticFeatures()
     contact: ContactFeatures = ContactFeatures()

@@ -29,6 +29,7 @@ from armdyn.simulation.plant.parts import (
     PlantKeywords,
     PlantNumbers,
     Surroundings,
+    Wrench,
 )
 from armdyn.simulation.plant.payload import Change, Drop, PickUp, after_grip
 from armdyn.simulation.plant.servo import PositionServo
@@ -75,8 +76,9 @@ class Plant:
         Springs and play between rotors and links.
     changes : sequence of PickUp or Drop
         Payloads picked up and dropped.
-    wrench : callable or array_like, shape (6,), optional
-        [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant.
+    wrench : callable or array_like, shape (6,), or mapping, optional
+        [force, moment] ON the arm at the tip, in tip axes [N, N m], as a function of the time [s] or constant; or
+        several, each at a frame or link by name and in its axes, such as `{"left_hand": [0, 0, -10, 0, 0, 0]}`.
     contact : Contact, optional
         Surfaces that the tip, or other points, may touch.
     stops : bool or EndStops
@@ -144,7 +146,7 @@ class Plant:
     elasticity = PartOf[Elasticity | None]("actuators.elasticity", "Springs and play between rotors and links.")
     servo = PartOf[PositionServo | None]("actuators.servo", "Servos inside the drives.")
     changes = PartOf[tuple[Change, ...]]("surroundings.changes", "Payloads picked up and dropped, in their order.")
-    wrench = PartOf[Any]("surroundings.wrench", "Force and moment on the tip.")
+    wrench = PartOf[Any]("surroundings.wrench", "Force and moment on the tip, or on frames by name.")
     base_motion = PartOf[BaseMotion]("surroundings.base_motion", "Motion of the base.")
     contact = PartOf[Contact | None]("surroundings.contact", "Surfaces that points may touch.")
     stops = PartOf[bool | EndStops]("surroundings.stops", "Springs at the limits of position.")
@@ -178,8 +180,12 @@ class Plant:
                 where="Plant: changes", expected="a list of PickUp(...) and Drop(...)", got=quote(self.changes)
             )
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
-        if self.wrench is not None and not callable(self.wrench):
-            self._set("wrench", _shape(self.wrench, (6,), "wrench"))
+        if isinstance(self.wrench, Mapping):
+            names = {name: "" if name in ("tip", self.arm.tip_name) else name for name in self.wrench}
+            _ = [self.arm.frame(name) for name in names.values() if name]  # check that they exist
+            self._set("wrench", {names[name]: _checked_wrench(one, name) for name, one in self.wrench.items()} or None)
+        elif self.wrench is not None:
+            self._set("wrench", _checked_wrench(self.wrench))
         if self.base_motion is not None and not callable(self.base_motion):
             raise ModelError(where="Plant: base_motion", expected="a function of time", got=quote(self.base_motion))
         for name in ("theta", "friction_data", "drive_data"):
@@ -309,7 +315,7 @@ class Plant:
             self.drive and (bool(self.own_drive.any()) or self._has_balancers),
             bool(np.any(self.motor_lag)),
             bool(np.isfinite(self.torque_limits).any()),
-            self.wrench is not None,
+            tuple(self._wrenches),
             self.base_motion is not None,
             self._elastic_features(),
             ContactFeatures(
@@ -428,11 +434,22 @@ class Plant:
         q, qd = (at_encoders(kind.elastic, state[name], state[f"rotor_{name}"]) for name in ("q", "qd"))
         return q, qd
 
+    @property
+    def _wrenches(self) -> Mapping[str, Wrench]:
+        """Wrenches by frame, "" for the tip."""
+        if self.wrench is None:
+            return {}
+        return self.wrench if isinstance(self.wrench, Mapping) else {"": self.wrench}
+
     def wrenches(self, t: NDArray) -> NDArray:
-        """The wrench at times (T,): (T, 6)."""
-        if not callable(self.wrench):
-            return np.tile(np.asarray(self.wrench), (len(t), 1))
-        return np.array([_shape(self.wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t])
+        """The wrenches at times (T,), one after the other: (T, 6 frames)."""
+        columns = []
+        for wrench in self._wrenches.values():
+            if callable(wrench):
+                columns.append(np.array([_shape(wrench(float(x)), (6,), f"wrench at t = {x:g} s") for x in t]))
+            else:
+                columns.append(np.tile(np.asarray(wrench), (len(t), 1)))
+        return np.concatenate(columns, axis=1)
 
     def base_motions(self, t: NDArray) -> NDArray:
         """The base's motion at times (T,): (T, 3, 3)."""
@@ -449,6 +466,10 @@ def _per_joint(value: Any, n: int, what: str) -> NDArray:
     if array.ndim and array.shape[-1] != n:
         raise ModelError(where=f"Plant: {what}", expected=f"one number or {n}", got=f"shape {array.shape}")
     return np.full(n, array) if array.ndim == 0 else array
+
+
+def _checked_wrench(wrench: Any, name: str = "") -> Wrench:
+    return wrench if callable(wrench) else _shape(wrench, (6,), f"wrench{name and f' at {name!r}'}")  # type: ignore[no-any-return]
 
 
 def _shape(value: Any, shape: tuple[int, ...], what: str) -> NDArray:
