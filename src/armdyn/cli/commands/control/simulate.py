@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from armdyn.cli.commands.control.law import BANDWIDTH_HZ, DESIGN_POINTS, RATE_HZ, Bandwidth, Rate
+from armdyn.cli.commands.control.law import BANDWIDTH_HZ, RATE_HZ, Bandwidth, Rate
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
 from armdyn.cli.options import spread_options
@@ -257,6 +257,7 @@ def _law(name: str, arm: Arm, reference: Trajectory, bandwidth: float, rate: flo
     import numpy as np
 
     from armdyn.control.design.designs import chosen_designs
+    from armdyn.simulation.mismatch_study import DESIGN_POINTS
     from armdyn.trajectory.protocol import JointMotion
 
     if not rate > 0:
