@@ -12,8 +12,8 @@ from tests.calibration.conftest import make_truth, measure, random_positions
 import armdyn
 from armdyn.calibration.check import PoseMistake, name_mistakes
 from armdyn.calibration.poses import Poses
-from armdyn.calibration.sisters import ur_arm
 from armdyn.model.arm import Arm
+from armdyn.model.library.sisters import ur_arm
 from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
 

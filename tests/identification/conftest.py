@@ -57,6 +57,12 @@ def make_log() -> Callable[..., Log]:
 
 
 @pytest.fixture(scope="session")
+def with_rubbing() -> Callable[[armdyn.Arm], armdyn.Arm]:
+    """`with_rubbing(arm)`: the arm with friction and without limits."""
+    return with_friction
+
+
+@pytest.fixture(scope="session")
 def puma() -> armdyn.Arm:
     """A PUMA 560 with friction."""
     return with_friction(armdyn.arms.puma560())

@@ -16,10 +16,10 @@ import numpy as np
 from armdyn.calibration.pose_columns import LENGTHS
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
-from armdyn.calibration.sisters import sister_arms
 from armdyn.calibration.start import Start, as_points, linear_start, spread
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
+from armdyn.model.library.sisters import sister_arms
 from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting

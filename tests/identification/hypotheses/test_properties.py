@@ -107,3 +107,30 @@ def test_rejected_logs_tell_their_findings(puma, log):
         armdyn.identify(puma, scaled(log, (2,), -1.0))
     (found,) = (f for f in rejected.value.findings if f.level == "reject")
     assert (found.kind, found.joints) == ("sign", (2,))
+
+
+@pytest.mark.parametrize(("name", "described"), [("ur5", "ur10"), ("ur10", "ur5e")])
+def test_the_arm_of_the_library_that_it_is_is_named(make_log, with_rubbing, name, described):
+    right, wrong = (with_rubbing(getattr(armdyn.arms, some)()) for some in (name, described))
+    log = make_log(right, noise=0.1)
+    (found,) = doubts(wrong, log)
+    assert found.kind == "other_arm"
+    assert f"armdyn.arms.{name}()" in found.hint
+    assert found.log_evidence > 15
+    assert doubts(right, log) == []
+
+
+def test_computed_torques(make_log):
+    """Torques of a model along a smooth motion, without noise: no sensor measures such. Simulated logs are used so."""
+    arm = armdyn.arms.ur5e()
+
+    def notes(noise: float) -> list[Finding]:
+        check = armdyn.check_log(arm, make_log(arm, noise=noise, encoder=noise / 1e4))
+        assert "computed torques" in {test.fault for test in check.tests}
+        return [f for f in check.findings if f.kind == "computed"]
+
+    (found,) = notes(0.0)
+    assert found.level == "note"
+    assert found.value < 1e-3
+    assert "were they computed?" in found.text
+    assert notes(0.1) == []

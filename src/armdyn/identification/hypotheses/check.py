@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import DataError
 from armdyn.identification.hypotheses.columns import DriveGain, Exchange, OtherJoints, Sign, TorqueUnit, UnlikeGains
-from armdyn.identification.hypotheses.description import description_findings, description_tests
+from armdyn.identification.hypotheses.description import description_findings, description_tests, sister_findings
 from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEncoder, OffsetStep, SharedDrive
 from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
@@ -217,6 +217,9 @@ def _check_dynamics(
     regression, findings, tests = prepared.regression, list[Finding](), tuple[FaultTest, ...]()
     try:
         with np.errstate(all="ignore"):
+            sisters = sister_findings(regression)
+            if sisters:
+                return tuple(sisters), tuple(description_tests(regression, sisters))
             findings, tests = screen(regression, hypotheses)
             if findings and findings[0].kind == FindingKind.COUPLING and findings[0].correction is not None:
                 coupled = prepared.with_arm(findings[0].correction.arm(prepared.arm))
@@ -231,7 +234,7 @@ def _check_dynamics(
     findings = [finding for finding in findings if not (finding.joints and clipped.issuperset(finding.joints))]
     if not any(finding.level != "note" for finding in findings):
         tests = tuple(bound_zeros(regression, t) if t.kind == FindingKind.ZERO else t for t in tests)
-        described = list(description_findings(regression))
+        described = list(description_findings(regression, prepared.logs))
         notes = (note for test in tests if test.kind == FindingKind.ZERO for note in zero_note(test))
         tests += tuple(description_tests(regression, described))
         findings += [*described, *notes]

@@ -329,10 +329,20 @@ class ScreeningRegression:
         model = d.rigid @ (d.lift @ self.described.theta)
         return _beyond(d.terms, model) @ d.mix, _beyond(d.terms, d.tau) @ d.mix
 
+    def left_by(self, torque: NDArray) -> NDArray:
+        """Measured torques (N, n) that neither torques (N, n) of bodies, by shafts, nor joint terms explain."""
+        d = self.design
+        return _beyond(d.terms, d.tau - torque) @ d.mix
+
+    @property
+    def described_share(self) -> float:
+        """Share of the torques beyond friction that the described bodies leave; nan where none are described."""
+        return self.model.described_error / max(self.error_without_bodies, 1e-300)
+
     @property
     def error_without_bodies(self) -> float:
         """Share of all torques that joint terms alone leave."""
-        return _norm(_beyond(self.terms, self.design.tau) @ self.design.mix) / max(_norm(self.tau), 1e-300)
+        return _norm(self.left_by(np.zeros_like(self.tau))) / max(_norm(self.tau), 1e-300)
 
     @property
     def described_likeness(self) -> float:

@@ -22,7 +22,7 @@ def sister_arms(arm: Arm) -> Iterator[tuple[str, Arm]]:
     """Yield names and arms with the same kinds of joints, all that are known."""
     kinds = [joint.kind for joint in arm.joints]
     for name, other in _known_arms():
-        if [joint.kind for joint in other.joints] == kinds:
+        if [joint.kind for joint in other.joints] == kinds and other.n == arm.n:
             yield name, other
 
 
