@@ -6,8 +6,6 @@ The rules, of which CONTRIBUTING.md gives the reasons:
 * a public class name occurs once in the package;
 * a docstring begins with a verb (functions) or a noun (classes, properties), never with a relative clause (`CLAUSES`);
 * options of the command line are named in `cli/` and `report/` alone.
-
-Folders that do not follow a rule yet stand in `PENDING`; a folder that leaves the table must not come back.
 """
 
 from __future__ import annotations
@@ -24,10 +22,6 @@ EMPTY = {"found", "own", "told", "said", "given", "seen", "felt", "kept", "shown
 CLAUSES = re.compile(r"(What|How|Of|Where|From|Which|That|By) ")
 OPTION = re.compile(r"(^| )--[a-z]{3,}")
 WITH_OPTIONS = ("cli", "report", ".")  # folders that write for the command line, and `__main__`
-
-PENDING = {
-    "option": "trajectory model study",
-}
 
 
 def bound_names(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -61,7 +55,7 @@ def folder_of(path: Path) -> str:
 
 
 def check(folders: list[str]) -> list[str]:
-    """Return what breaks a rule in some folders (all, if none is named; then pending folders are exempt)."""
+    """Return what breaks a rule in some folders (all, if none is named)."""
     messages, places = [], defaultdict(list)
     for path in sorted(SOURCE.rglob("*.py")):
         tree, folder = ast.parse(path.read_text(encoding="utf-8")), folder_of(path)
@@ -71,9 +65,7 @@ def check(folders: list[str]) -> list[str]:
                 places[node.name].append(f"{place}:{node.lineno}")
         if folders and folder not in folders:
             continue
-        for rule, line, message in problems(tree, folder):
-            if folders or folder not in PENDING.get(rule, "").split():
-                messages.append(f"{place}:{line}: {message}")
+        messages += [f"{place}:{line}: {message}" for _, line, message in problems(tree, folder)]
     for name, lines in sorted(places.items()):
         if len(lines) > 1:
             messages.append(f"{lines[0]}: class '{name}' also stands in {', '.join(lines[1:])}")

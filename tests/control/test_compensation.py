@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.laws.computed_torque import ComputedTorque
@@ -163,18 +164,24 @@ def test_wrappers_do_not_share_kernels(planar, swing):
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "parts"),
     [
-        (lambda arm: Integral("PD", 1.0), "Integral: expected a control law, got 'PD'"),
-        (lambda arm: pid(arm, 1.0, -1.0, 1.0), "ki: expected gains >= 0"),
-        (lambda arm: pid(arm, 1.0, 1.0, 1.0, limit=0.0), "limit: expected torques > 0"),
-        (lambda arm: Integral(pid(arm, 1.0, 1.0, 1.0), 1.0), "the law inside adds this already"),
-        (lambda arm: FrictionFeedforward(PD(arm, 1.0, 1.0), 0.0), "width: expected a velocity > 0"),
-        (lambda arm: GravityPD(arm, [1.0] * 3, 1.0), r"kp: expected shape \(\.\.\., 2\)"),
+        (lambda arm: Integral("PD", 1.0), {"where": "Integral", "expected": "a control law", "got": "'PD'"}),
+        (lambda arm: pid(arm, 1.0, -1.0, 1.0), {"expected": "gains >= 0", "got": "-1 for joint 'joint1'"}),
+        (
+            lambda arm: pid(arm, 1.0, 1.0, 1.0, limit=0.0),
+            {"where": "Integral: limit", "expected": "torques > 0, one number or 2", "got": "0.0"},
+        ),
+        (lambda arm: Integral(pid(arm, 1.0, 1.0, 1.0), 1.0), {"names": ("integral",), "remedy": "wrap it once"}),
+        (
+            lambda arm: FrictionFeedforward(PD(arm, 1.0, 1.0), 0.0),
+            {"where": "FrictionFeedforward: width", "expected": "a velocity > 0", "got": "0.0"},
+        ),
+        (lambda arm: GravityPD(arm, [1.0] * 3, 1.0), {"expected": "shape (..., 2) for arm 'planar2'", "got": "(3,)"}),
     ],
 )
-def test_bad_settings_are_rejected(planar, make, message):
-    with pytest.raises(ShapeError, match=message):
+def test_bad_settings_are_rejected(planar, make, parts):
+    with raises(ShapeError, **parts):
         make(planar)
 
 

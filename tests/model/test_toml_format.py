@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import armdyn
 from armdyn import Arm, Drive, Friction, Inertia, Joint, Limits, Link
 from armdyn.errors import ModelError, ReadError
 from armdyn.model.toml_format import arm_from_toml, toml_text
@@ -221,3 +223,20 @@ def test_names_that_no_file_can_hold_are_rejected():
     arm = arm_from_toml(MINIMAL)
     with pytest.raises(ModelError, match="cannot be written as UTF-8"):
         toml_text(dataclasses.replace(arm, name="\ud800"))
+
+
+def test_a_file_of_version_0_2_is_read():
+    """It has every number that 0.2 knew; none may be lost or change its meaning."""
+    path = Path(__file__).parents[1] / "data" / "arm_0_2.toml"
+    arm = armdyn.load(path)
+    friction = Friction(
+        viscous=1.0, coulomb=0.5, offset=0.1, static=0.7, stribeck=0.05, asymmetry=0.02, viscous_asymmetry=0.01,
+        load=0.03, temperature=0.001, bristle_stiffness=100.0, bristle_damping=1.0, harmonics=((1.0, 0.1, 0.2),),
+    )  # fmt: skip
+    drive = Drive(
+        rotor_inertia=1e-4, gear_ratio=50.0, damping=1e-3, torque_constant=0.1, stiffness=2.0, rest=0.1,
+        balance=((0.1, 0.2, 1.0),), servo_stiffness=100.0, servo_damping=5.0, servo_delay=0.01, servo_dead_band=0.001,
+    )  # fmt: skip
+    limits = Limits(lower=-1.0, upper=1.0, velocity=2.0, effort=30.0)
+    assert [(joint.friction, joint.drive, joint.limits) for joint in arm.joints] == [(friction, drive, limits)] * 3
+    assert arm.theta == pytest.approx(armdyn.arms.puma3().theta, abs=1e-12)

@@ -312,32 +312,41 @@ def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "parts"),
     [
-        ({"sensors": 3}, r"sensors: expected Sensors\(...\), got 3"),
-        ({"rate": -5.0}, "expected a rate > 0 in Hz, got -5"),
-        ({"duration": -1.0}, "expected a duration > 0"),
-        ({"duration": None}, "expected a duration, as a position to hold has none|expected a duration"),
-        ({"substeps": 0}, "expected substeps as a whole number >= 1"),
-        ({"delay": 0.5}, "expected a delay from 0 to one period"),
-        ({"delay": 0.4e-3, "substeps": 1}, "choose substeps to make it whole"),
-        ({"q0": [1.0]}, r"expected finite q0 of shape \(\.\.\., 2\)"),
-        ({"reference": [0.0, 1.0, 2.0]}, "expected a trajectory, or 2 finite positions to hold"),
-        ({"reference": "swing"}, "expected a trajectory, or 2 finite positions to hold, got 'swing'"),
-        ({"reference": lambda t: 3.0}, r"of shape \(T, 2\), got 3\.0"),
-        ({"duration": 1e12}, r"1e\+12 s at 1000 Hz are more than 1e\+08 steps"),
-        ({"q0": "left"}, r"expected finite q0 of shape \(\.\.\., 2\), got 'left'"),
-        ({"q0": np.zeros((0, 2))}, r"the batch \(0,\) has no runs"),
-        ({"controller": PD}, r"PD is a kind of control law; expected one with its gains, PD\(arm"),
-        ({"reference": lambda t: (np.zeros((3, 2)),) * 3}, r"expected a reference with q, qd, qdd of shape \(T, 2\)"),
-        ({"controller": 3}, "expected a control law or a function"),
-        ({"every": 0}, "every: expected a whole number from 1 to 100"),
-        ({"every": 200}, "every: expected a whole number from 1 to 100 samples, got 200"),
+        ({"sensors": 3}, {"where": "simulate: sensors", "expected": "Sensors(...)", "got": "3"}),
+        ({"rate": -5.0}, {"expected": "a rate > 0 in Hz", "got": "-5.0"}),
+        ({"duration": -1.0}, {"expected": "a duration > 0 in seconds", "got": "-1.0"}),
+        ({"duration": None}, {"expected": "a duration, as a position to hold has no duration of its own"}),
+        ({"substeps": 0}, {"expected": "substeps as a whole number >= 1", "got": "0"}),
+        ({"delay": 0.5}, {"expected": "a delay from 0 to one period (0.001 s)", "got": "0.5"}),
+        ({"delay": 0.4e-3, "substeps": 1}, {"remedy": "choose substeps to make it whole"}),
+        ({"q0": [1.0]}, {"expected": "finite q0 of shape (..., 2)", "got": "[1.0]"}),
+        (
+            {"reference": [0.0, 1.0, 2.0]},
+            {"expected": "a trajectory, or 2 finite positions to hold", "got": "[0.0, 1.0, 2.0]"},
+        ),
+        ({"reference": "swing"}, {"expected": "a trajectory, or 2 finite positions to hold", "got": "'swing'"}),
+        ({"reference": lambda t: 3.0}, {"expected": "a reference with q, qd, qdd of shape (T, 2)", "got": "3.0"}),
+        ({"duration": 1e12}, {"cause": "1e+12 s at 1000 Hz are more than 1e+08 steps"}),
+        ({"q0": "left"}, {"expected": "finite q0 of shape (..., 2)", "got": "'left'"}),
+        ({"q0": np.zeros((0, 2))}, {"cause": "the batch (0,) has no runs"}),
+        ({"controller": PD}, {"cause": "PD is a kind of control law"}),
+        (
+            {"reference": lambda t: (np.zeros((3, 2)),) * 3},
+            {"expected": "a reference with q, qd, qdd of shape (T, 2)", "got": "(3, 2), (3, 2), (3, 2)"},
+        ),
+        ({"controller": 3}, {"expected": "a control law or a function f(t, q, qd, ref)", "got": "3"}),
+        ({"every": 0}, {"where": "simulate: every", "expected": "a whole number from 1 to 100 samples", "got": "0"}),
+        (
+            {"every": 200},
+            {"where": "simulate: every", "expected": "a whole number from 1 to 100 samples", "got": "200"},
+        ),
     ],
 )
-def test_bad_input_is_rejected(planar, arguments, message):
+def test_bad_input_is_rejected(planar, arguments, parts):
     call = {"controller": nothing, "reference": [0.0, 0.0], "duration": 0.1, **arguments}
-    with pytest.raises(ShapeError, match=message):
+    with raises(ShapeError, **parts):
         simulate(planar, call.pop("controller"), call.pop("reference"), call.pop("duration"), **call)
 
 

@@ -62,15 +62,15 @@ def test_the_bound_is_tight():
 
 
 @pytest.mark.parametrize(
-    ("coefficients", "frequency", "duration", "message"),
+    ("coefficients", "frequency", "duration", "parts"),
     [
-        (np.zeros((2, 4)), 1.0, 1.0, r"expected coefficients \(n, 2 H \+ 1\), got \(2, 4\)"),
-        (np.zeros((2, 5)), 0.0, 1.0, "expected frequency as a finite number > 0"),
-        (np.zeros((2, 5)), 1.0, np.nan, "expected duration as a finite number > 0"),
+        (np.zeros((2, 4)), 1.0, 1.0, {"expected": "coefficients (n, 2 H + 1)", "got": "(2, 4)"}),
+        (np.zeros((2, 5)), 0.0, 1.0, {"expected": "frequency as a finite number > 0", "got": "0.0"}),
+        (np.zeros((2, 5)), 1.0, np.nan, {"expected": "duration as a finite number > 0", "got": "nan"}),
     ],
 )
-def test_bad_series(coefficients, frequency, duration, message):
-    with pytest.raises(ShapeError, match=message):
+def test_bad_series(coefficients, frequency, duration, parts):
+    with raises(ShapeError, **parts):
         FourierSeries(coefficients, frequency, duration)
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.laws.lqr import MeasuredLQR, TrajectoryLQR
@@ -100,17 +101,17 @@ def test_runs_of_a_batch_are_apart(planar, swing):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "parts"),
     [
-        ({"pose": [0.0]}, "pose: expected 2 finite positions"),
-        ({"width": 0.0}, "width: expected a velocity > 0"),
-        ({"Q": [1.0, 2.0]}, "Q: expected 4 numbers"),
-        ({"Q": "small"}, "Q: expected numbers"),
-        ({"R": [[1.0, 2.0], [0.0, 1.0]]}, "R: expected a symmetric matrix"),
-        ({"R": -np.eye(2)}, "R: expected a symmetric matrix without negative eigenvalues"),
-        ({"rate": -1.0}, "expected a rate > 0"),
+        ({"pose": [0.0]}, {"where": "MeasuredLQR: pose", "expected": "2 finite positions", "got": "[0.0]"}),
+        ({"width": 0.0}, {"where": "MeasuredLQR: width", "expected": "a velocity > 0", "got": "0.0"}),
+        ({"Q": [1.0, 2.0]}, {"expected": "4 numbers or (4, 4)", "got": "(2,)"}),
+        ({"Q": "small"}, {"expected": "numbers", "got": "'small'"}),
+        ({"R": [[1.0, 2.0], [0.0, 1.0]]}, {"expected": "a symmetric matrix without negative eigenvalues"}),
+        ({"R": -np.eye(2)}, {"expected": "a symmetric matrix without negative eigenvalues"}),
+        ({"rate": -1.0}, {"expected": "a rate > 0 in Hz", "got": "-1.0"}),
     ],
 )
-def test_nonsense_is_rejected(planar, change, message):
-    with pytest.raises(ShapeError, match=message):
+def test_nonsense_is_rejected(planar, change, parts):
+    with raises(ShapeError, **parts):
         MeasuredLQR(**{"arm": planar, "Q": LARGEST[0], "R": LARGEST[1], "rate": RATE, **change})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ReadError
@@ -21,18 +22,18 @@ def test_lists_and_whole_numbers():
 
 
 @pytest.mark.parametrize(
-    ("arrays", "message"),
+    ("arrays", "parts"),
     [
-        ((T, Q[:, 0], Q[:, 0]), r"expected t \(N,\) and q \(N, n\), got shapes \(100,\) and \(100,\)"),
-        ((T[:, None], Q, Q), r"got shapes \(100, 1\) and \(100, 2\)"),
-        ((T, Q, Q[:, :1]), r"expected tau of shape \(100, 2\), got \(100, 1\)"),
-        ((T, Q, np.where(Q > 0.9, np.nan, Q)), "tau has values that are not finite"),
-        ((T[::-1], Q, Q), "times that rise"),
-        ((T[:9], Q[:9], Q[:9]), "at least 50 samples, got 9"),
+        ((T, Q[:, 0], Q[:, 0]), {"expected": "t (N,) and q (N, n)", "got": "shapes (100,) and (100,)"}),
+        ((T[:, None], Q, Q), {"got": "shapes (100, 1) and (100, 2)"}),
+        ((T, Q, Q[:, :1]), {"expected": "tau of shape (100, 2)", "got": "(100, 1)"}),
+        ((T, Q, np.where(Q > 0.9, np.nan, Q)), {"cause": "tau has values that are not finite numbers"}),
+        ((T[::-1], Q, Q), {"expected": "times that rise from sample to sample"}),
+        ((T[:9], Q[:9], Q[:9]), {"expected": "at least 50 samples", "got": "9"}),
     ],
 )
-def test_wrong_arrays(arrays, message):
-    with pytest.raises(ReadError, match=message):
+def test_wrong_arrays(arrays, parts):
+    with raises(ReadError, **parts):
         armdyn.Log(*arrays)
 
 

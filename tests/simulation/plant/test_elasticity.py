@@ -241,16 +241,25 @@ def test_springs_for_a_frequency(elastic_arm):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parts"),
     [
-        ({"stiffness": 0.0}, "stiffness: expected numbers > 0"),
-        ({"stiffness": 1.0, "damping": -1.0}, "damping: expected numbers >= 0"),
-        ({"stiffness": "soft"}, "stiffness: expected numbers >= 0, one or one per joint"),
-        ({"stiffness": 1.0, "encoders": "both"}, "unknown place of encoders 'both'; expected one of motor, link"),
+        (
+            {"stiffness": 0.0},
+            {"where": "Elasticity: stiffness", "expected": "numbers > 0 (infinite for a rigid joint)"},
+        ),
+        (
+            {"stiffness": 1.0, "damping": -1.0},
+            {"where": "Elasticity: damping", "expected": "numbers >= 0, one or one per joint", "got": "-1.0"},
+        ),
+        (
+            {"stiffness": "soft"},
+            {"where": "Elasticity: stiffness", "expected": "numbers >= 0, one or one per joint", "got": "'soft'"},
+        ),
+        ({"stiffness": 1.0, "encoders": "both"}, {"names": ("both",), "expected": "one of motor, link"}),
     ],
 )
-def test_impossible_springs_are_rejected(options, message):
-    with pytest.raises(ModelError, match=message):
+def test_impossible_springs_are_rejected(options, parts):
+    with raises(ModelError, **parts):
         Elasticity(**options)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -312,22 +313,34 @@ def test_numbers(value: float, double: str, single: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "parts"),
     [
-        ({"functions": len}, "expected a traced function such as armdyn.inverse_dynamics, got len"),
-        ({"functions": "inverse_dynamics"}, "expected a traced function"),
-        ({"functions": []}, "expected at least one traced function"),
-        ({"functions": [armdyn.jacobian, armdyn.jacobian]}, "jacobian is asked for more than once"),
-        ({"prefix": "2nd arm"}, "expected a prefix of letters, digits and underscores"),
-        ({"prefix": ""}, "expected a prefix"),
-        ({"dtype": "half"}, "expected dtype 'double' or 'float', got 'half'"),
-        ({"inputs": ["wrench"]}, "jacobian has no input 'wrench'"),
-        ({"options": {"model": "full"}}, "jacobian has no option 'model'"),
+        ({"functions": len}, {"expected": "a traced function such as armdyn.inverse_dynamics", "got": "len"}),
+        (
+            {"functions": "inverse_dynamics"},
+            {"expected": "a traced function such as armdyn.inverse_dynamics", "got": "'inverse_dynamics'"},
+        ),
+        ({"functions": []}, {"expected": "at least one traced function", "got": "none"}),
+        (
+            {"functions": [armdyn.jacobian, armdyn.jacobian]},
+            {"names": ("jacobian",), "remedy": "export it in another file"},
+        ),
+        (
+            {"prefix": "2nd arm"},
+            {"expected": "a prefix of letters, digits and underscores that starts with a letter", "got": "'2nd arm'"},
+        ),
+        (
+            {"prefix": ""},
+            {"expected": "a prefix of letters, digits and underscores that starts with a letter", "got": "''"},
+        ),
+        ({"dtype": "half"}, {"expected": "dtype 'double' or 'float'", "got": "'half'"}),
+        ({"inputs": ["wrench"]}, {"names": ("wrench",), "expected": "point"}),
+        ({"options": {"model": "full"}}, {"names": ("model",), "expected": "axes or frame or link"}),
     ],
 )
-def test_bad_arguments(arguments: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_bad_arguments(arguments: dict[str, Any], parts: dict[str, Any], tmp_path: Path) -> None:
     call: dict[str, Any] = {"functions": armdyn.jacobian, "arm": armdyn.arms.planar2(), "directory": tmp_path}
-    with pytest.raises(ArmdynError, match=message):
+    with raises(ArmdynError, **parts):
         armdyn.c_code(**{**call, **arguments})
     assert not list(tmp_path.iterdir())
 
