@@ -172,8 +172,7 @@ def choose(rows: Rows, logs: list[Log], options: Options) -> Choice:
 def _noise(choice: Choice) -> Choice:
     """Less noise than models of most arms leave, if held-out blocks are predicted clearly better."""
     for floor in [floor for floor in NOISE_FLOORS if floor < choice.floor]:
-        what = f"noise from {floor:.1%} of the torques on"
-        choice = _better(choice, _refit(replace(choice, floor=floor), choice.posterior.strengths), what)
+        choice = _better(choice, _refitted(replace(choice, floor=floor)), f"noise from {floor:.1%} of the torques on")
     return choice
 
 
@@ -246,6 +245,11 @@ def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
     )
 
 
+def _refitted(choice: Choice) -> Choice:
+    """The choice with its weights and strengths anew, beginning with those that it has."""
+    return _refit(choice, choice.posterior.strengths)
+
+
 def _velocities(choice: Choice, logs: list[Log]) -> Choice:
     """Measured velocities in the place of those by differences, or smoother positions, if they pay."""
     filters = choice.rows.filters
@@ -259,11 +263,10 @@ def _velocities(choice: Choice, logs: list[Log]) -> Choice:
             if candidate.velocity
             else tracks_of(logs, candidate)
         )
-        other = _with_rows(choice, choice.rows.with_tracks(tracks, candidate))
-        better = _better(choice, _refit(other, choice.posterior.strengths), what)
-        if better.rows is other.rows:
-            return better
-        choice = better
+        rows = choice.rows.with_tracks(tracks, candidate)
+        choice = _compared(choice, _with_rows(choice, rows), what)
+        if choice.rows is rows:
+            break
     return choice
 
 
@@ -278,8 +281,17 @@ def _positions(choice: Choice) -> Choice:
     used = choice.used.copy()
     terms = used[choice.base.count :].reshape(-1, len(TERMS))
     terms[:, POSITION] = True
-    other = _refit(replace(choice, used=used), choice.posterior.strengths)
-    return _better(choice, other, "torques by position")
+    return _better(choice, _refitted(replace(choice, used=used)), "torques by position")
+
+
+def _compared(choice: Choice, other: Choice, what: str) -> Choice:
+    """Another choice of the same terms if it is better, weighed anew only if it predicts better with old strengths."""
+    equations = other.equations.with_weights(choice.equations.weights)
+    posterior = choice.posterior.refit(equations, other.used, choice.belief.centre)
+    other = replace(other, equations=equations, posterior=posterior)
+    if other.held_out < choice.held_out:
+        return _better(choice, _refitted(other), what)
+    return choice.with_candidate(what, other.held_out, False)
 
 
 def _better(choice: Choice, other: Choice, what: str) -> Choice:
@@ -294,12 +306,11 @@ def _better(choice: Choice, other: Choice, what: str) -> Choice:
 
 def _delay(choice: Choice) -> Choice:
     """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
-    tracks, start, before = choice.rows.tracks, choice.posterior.strengths, choice.rows.filters.delay
+    tracks, before = choice.rows.tracks, choice.rows.filters.delay
 
     def later(choice: Choice, by: float) -> Choice:
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
-        what = f"torques {1e3 * by:+.3g} ms later"
-        return _better(choice, _refit(_with_rows(choice, rows), start), what)
+        return _compared(choice, _with_rows(choice, rows), f"torques {1e3 * by:+.3g} ms later")
 
     # Beyond a quarter of a period of the band, delays are faults of the log.
     best = 0

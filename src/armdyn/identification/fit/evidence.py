@@ -71,6 +71,10 @@ class Evidence(NamedTuple):
         """Joint terms (size,) that the data shrink to nothing."""
         return self.strengths.terms > 1e4
 
+    def refit(self, equations: Equations, used: NDArray, centre: NDArray) -> Evidence:
+        """Return the most probable parameters of other equations with the same strengths."""
+        return self._replace(x=equations.fit(used, self.precision, centre))
+
     def logarithm(self, equations: Equations, used: NDArray, centre: NDArray) -> float:
         """Return the log evidence, but for what all models of the same equations share."""
         k = np.flatnonzero(used)
