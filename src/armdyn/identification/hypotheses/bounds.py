@@ -81,7 +81,7 @@ class _Batch:
         sums, noise, rows = self.beyond_terms, self.deviations, len(self.regression.tau)
         diagonal = np.arange(sums.shape[-1] - 1)
         for _ in range(ROUNDS):
-            whole = np.einsum("vj,vjab->vab", noise**-2, sums, optimize=True)
+            whole = (noise[:, None] ** -2 @ sums.reshape(*noise.shape, -1)).reshape(-1, *sums.shape[2:])
             A, b = whole[:, :-1, :-1] + FREE * self.bodies[0][0], whole[:, :-1, -1:]
             scale = 1 / np.sqrt(np.maximum(A[:, diagonal, diagonal], 1e-300))[:, :, None]
             A = A * scale * scale.swapaxes(1, 2)

@@ -443,6 +443,11 @@ class Model:
         x[self.count :].reshape(-1, len(TERMS))[np.ix_((torque / std).max(axis=0) < 0, friction)] = 0.0
         return self.left(x)
 
+    @cached_property
+    def braked_errors(self) -> NDArray:
+        """Norms (n,) of these."""
+        return np.asarray(np.linalg.norm(self.braked_residual[self.design.rows], axis=0))
+
     def left(self, x: NDArray) -> NDArray:
         """Measured torques (N, n) that parameters (size,) leave."""
         d = self.design
@@ -528,12 +533,13 @@ class Model:
         W, k = equations.weights**2, np.flatnonzero(self.used)
         cross = np.zeros((equations.size, columns.shape[2]))
         friction_rows = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
-        cross[:c] = np.einsum("tjc,tjk,j->ck", self.design.rigid, columns, W, optimize=True)
-        friction_rows[:, SCREENED] = np.einsum("tjc,tjk,j->jck", self.design.terms, columns, W, optimize=True)
-        square = np.einsum("tjk,tjk,j->k", columns, columns, W, optimize=True)
+        weighed = columns * W[:, None]
+        cross[:c] = self.design.rigid.reshape(-1, c).T @ weighed.reshape(-1, columns.shape[2])
+        friction_rows[:, SCREENED] = self.design.terms.transpose(1, 2, 0) @ weighed.swapaxes(0, 1)
+        square = np.sum(columns * weighed, axis=(0, 1))
         spread = self._free_covariance if free else self._covariance
-        left = square - np.einsum("pk,pq,qk->k", cross[k], spread, cross[k], optimize=True)
-        pull = np.einsum("tjk,tj,j->k", columns, self.left(x), W, optimize=True)
+        left = square - np.sum(cross[k] * (spread @ cross[k]), axis=0)
+        pull = np.sum(self.left(x)[:, :, None] * weighed, axis=(0, 1))
         shows = left > 1e-9 * np.maximum(square, 1e-300)
         values = np.divide(pull, left, out=np.zeros_like(pull), where=shows)
         std = np.sqrt(np.divide(1.0, left, out=np.full_like(left, np.inf), where=shows))

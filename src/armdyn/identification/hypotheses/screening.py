@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.novel_motion import SMALL_SHARE
-from armdyn.identification.hypotheses.bounds import possible_ratios
+from armdyn.identification.hypotheses.bounds import PossibleRatios, possible_ratios
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
@@ -168,10 +168,7 @@ def _score_all(
     possible = possible_ratios(regression, [variant.design for variant in variants], MIN_EVIDENCE)
     odds = np.array([variant.log_odds - _price(regression, variant) for variant in variants])
     most, usual = possible.most + odds, possible.usual + odds
-    can_matter = np.array([
-        not only_mattering or _enough(regression, variant, errors, described)
-        for variant, errors, described in zip(variants, possible.errors, possible.described, strict=True)
-    ], bool)  # fmt: skip
+    can_matter = _may_matter(regression, variants, possible) if only_mattering else np.ones(len(variants), bool)
     # Of few all may be fitted: prices of the prior are rough where torques change by large factors.
     candidates = np.flatnonzero(can_matter & ((most > 0) | (len(variants) <= N_LIKELY)))
     likely = {int(candidates[k]) for x in (most, usual) for k in np.argsort(-x[candidates], kind="stable")[:N_LIKELY]}
@@ -184,14 +181,19 @@ def _score_all(
     ]
 
 
-def _enough(regression: ScreeningRegression, variant: LogVariant, errors: NDArray, described: float) -> bool:
-    """Whether a variant may matter whose free parameters leave errors (n,), and described bodies an error."""
-    old, joints = np.linalg.norm(regression.model.braked_residual, axis=0), _counting_joints(regression, variant)
-    whole = 1 - float(np.linalg.norm(errors)) / max(float(np.linalg.norm(old)), 1e-300)
-    of_joints = 1 - float(np.linalg.norm(errors[joints])) / max(float(np.linalg.norm(old[joints])), 1e-300)
-    size = regression.model.described_error * float(np.linalg.norm(regression.tau))
-    by_bodies = float(np.nan_to_num(1 - described / max(size, 1e-300)))
-    return _suffices(variant, (whole, by_bodies, of_joints))
+def _may_matter(regression: ScreeningRegression, variants: list[LogVariant], possible: PossibleRatios) -> NDArray:
+    """Whether variants (k,) may lower an error enough: none leaves less than free parameters do."""
+    old, size = regression.model.braked_errors, float(np.linalg.norm(regression.tau))
+    about = np.zeros((len(variants), regression.n), bool)
+    for row, variant in zip(about, variants, strict=True):
+        row[_counting_joints(regression, variant)] = True
+    whole = 1 - np.linalg.norm(possible.errors, axis=1) / max(float(np.linalg.norm(old)), 1e-300)
+    of_joints = 1 - np.linalg.norm(about * possible.errors, axis=1) / np.maximum(
+        np.linalg.norm(about * old, axis=1), 1e-300
+    )
+    described = np.nan_to_num(1 - possible.described / max(regression.model.described_error * size, 1e-300))
+    reductions = zip(variants, whole, described, of_joints, strict=True)
+    return np.array([_suffices(variant, *shares) for variant, *shares in reductions], bool)
 
 
 def _score(regression: ScreeningRegression, variant: LogVariant) -> Scored:
@@ -222,11 +224,10 @@ def _matters(regression: ScreeningRegression, scored: Scored) -> bool:
     variant, model = scored.variant, scored.model
     if not scored.fitted or variant.tolerated or model.error > MAX_ERROR or not variant.accepts(model):
         return False
-    return _suffices(variant, _reductions(regression, scored))
+    return _suffices(variant, *_reductions(regression, scored))
 
 
-def _suffices(variant: LogVariant, reductions: tuple[float, float, float]) -> bool:
-    whole, described, of_joints = reductions
+def _suffices(variant: LogVariant, whole: float, described: float, of_joints: float) -> bool:
     return max(whole, described, of_joints - MIN_REDUCTION) >= variant.min_reduction
 
 
