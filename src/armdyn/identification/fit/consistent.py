@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import UNITS, Prior, hessian, pseudo_inertias
+from armdyn.identification.fit.prior import UNITS, Prior, hessian_blocks, pseudo_inertias
+from armdyn.spatial import inertia as inertial
 
 BARRIER_WEIGHT = 1e-2  # of the logarithms that keep to the bounds, in units of half a squared sigma
 MIN_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
@@ -44,7 +45,6 @@ def consistent_fit(
     strength: float,
     start: NDArray,
     positive: NDArray,
-    near: Minimum | None = None,
     masses: MassBounds | None = None,
     more: tuple[NDArray, NDArray] | None = None,
 ) -> Minimum:
@@ -61,8 +61,6 @@ def consistent_fit(
         Joint parameters to begin with, within `more`.
     positive : ndarray of bool
         Which joint parameters must be positive.
-    near : Minimum, optional
-        The minimum of a similar problem, from which few steps are left.
     masses : MassBounds, optional
         Between which masses lie.
     more : tuple of ndarray, optional
@@ -72,21 +70,40 @@ def consistent_fit(
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
     bodies = prior.theta if masses is None else masses.inside(prior.theta)
     x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
-    bounds = _bounds(links, positive, masses, more)
-    stages = _stages(system, strength, x)
-    if near is not None:
-        x, stages = near.inner, stages[-LAST_STAGES:]
-    decrement, iterations, inner = np.inf, 0, x
-    for number, stage in enumerate(stages, start=1):
-        problem = _Problem(system, prior, float(stage), BARRIER_WEIGHT * float(stage) / strength, bounds, links)
-        enough = max(CERTIFIED_DECREMENT, GENTLE_SHARE * float(stage) if number < len(stages) else 0.0)
-        x, decrement, steps = _newton(problem, x, enough)
+    problem = _Problem(System(*(np.asarray(part)[None] for part in system)), prior, strength, 0.0,
+                       _bounds(links, positive, masses, more), links)  # fmt: skip
+    return _minima(problem, x[None], _stages(system, strength, x))[0]
+
+
+def similar_fits(
+    systems: System,
+    near: Minimum,
+    prior: Prior,
+    strength: float,
+    positive: NDArray,
+    masses: MassBounds | None = None,
+    more: tuple[NDArray, NDArray] | None = None,
+) -> list[Minimum]:
+    """Fits to several systems (v, ...), each a few steps from the minimum of a similar one."""
+    links = len(prior.theta)
+    problem = _Problem(systems, prior, strength, 0.0, _bounds(links, positive, masses, more), links)
+    x = np.tile(near.inner, (len(systems.A), 1))
+    return _minima(problem, x, _last_stages(strength, LAST_STAGES))
+
+
+def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
+    """The minima of problems (v,) from x (v, parameters), by strengths of the divergence down to its own."""
+    prior, links, weight = problem.prior, problem.links, BARRIER_WEIGHT / problem.strength
+    decrements, iterations, inner = np.full(len(x), np.inf), np.zeros(len(x), int), x
+    for number, stage in enumerate(stages.tolist(), start=1):
+        enough = max(CERTIFIED_DECREMENT, GENTLE_SHARE * stage if number < len(stages) else 0.0)
+        x, decrements, steps = _newton(problem._replace(strength=stage, barrier=weight * stage), x, enough)
         iterations += steps
-        inner = x if number <= len(stages) - LAST_STAGES + 1 else inner
-    theta = x[:links]
-    smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(theta)).real.min(axis=1)
-    barely = tuple(np.flatnonzero(smallest < BOUNDARY_EIGENVALUE).tolist())
-    return Minimum(theta, x[links:], decrement, iterations, barely, inner)
+        inner = x.copy() if number <= len(stages) - LAST_STAGES + 1 else inner
+    smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(x[:, :links])).real.min(axis=2)
+    barely = [tuple(np.flatnonzero(row < BOUNDARY_EIGENVALUE).tolist()) for row in smallest]
+    rows = zip(x, decrements.tolist(), iterations.tolist(), barely, inner, strict=True)
+    return [Minimum(y[:links], y[links:], gap, count, thin, inside) for y, gap, count, thin, inside in rows]
 
 
 def _stages(system: System, strength: float, x: NDArray) -> NDArray:
@@ -94,32 +111,46 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
     gentle = float(np.clip(GENTLE_SHARE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
-    return np.geomspace(gentle, strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
+    return _last_stages(strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
+
+
+def _last_stages(strength: float, n: int) -> NDArray:
+    return strength * 10.0 ** np.arange(n)[::-1]
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # a step too far is worth infinity, and is halved
-def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, float, int]:
-    """The minimum by Newton's method with a line search, what is left to gain there, and the number of steps."""
-    point, decrement, iterations = problem.point(x), np.inf, 0
-    value = problem.value(point)
-    while iterations < MAX_STEPS:
-        iterations += 1
-        gradient, H = problem.derivatives(point)
-        step = _solve(H, -gradient)
-        decrement = float(-gradient @ step) / 2
-        if decrement < enough:
+def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, NDArray, NDArray]:
+    """The minima by Newton's method with a line search, what is left to gain there, and the numbers of steps."""
+    point, active = problem.point(x), np.arange(len(x))
+    values, decrements, iterations = problem.values(point), np.full(len(x), np.inf), np.zeros(len(x), int)
+    for _ in range(MAX_STEPS):
+        at, some = point.of(active), problem.of(active)
+        gradients, H = some.derivatives(at)
+        steps = np.array([_solve(*pair) for pair in zip(H, -gradients, strict=True)])
+        decrements[active] = -np.sum(gradients * steps, axis=1) / 2
+        iterations[active] += 1
+        left = np.flatnonzero(~(decrements[active] < enough))
+        if not len(left):
             break
-        direction, length, trial_value, trial = problem.direction(step), 1.0, np.inf, point
-        while length > 1e-12:
-            trial = _Point(*(at + length * change for at, change in zip(point, direction, strict=True)))
-            trial_value = problem.value(trial)
-            if trial_value <= value - 0.1 * length * 2 * decrement:
+        active, at, some = active[left], at.of(left), some.of(left)
+        direction, gains, lengths = some.direction(steps[left]), 0.2 * decrements[active], np.ones(len(left))
+        while True:
+            trial = _Point(*(
+                a + lengths.reshape(-1, *[1] * (a.ndim - 1)) * change for a, change in zip(at, direction, strict=True)
+            ))  # fmt: skip
+            reached = some.values(trial)
+            far = ~(reached <= values[active] - lengths * gains) & (lengths > 1e-12)
+            if not far.any():
                 break
-            length /= 2
-        if not trial_value < value:
-            break  # round-off: the decrement says how far from the minimum this is
-        point, value = trial, trial_value
-    return point.x, decrement, iterations
+            lengths[far] /= 2
+        lower = reached < values[active]  # else round-off: the decrement says how far from the minimum this is
+        active = active[lower]
+        for whole, part in zip(point, trial, strict=True):
+            whole[active] = part[lower]
+        values[active] = reached[lower]
+        if not len(active):
+            break
+    return point.x, decrements, iterations
 
 
 def _solve(H: NDArray, right: NDArray) -> NDArray:
@@ -159,15 +190,20 @@ def _bounds(
 
 
 class _Point(NamedTuple):
-    """A point and the parts of the function there, all linear along a step."""
+    """Points of problems (v,) and the parts of their functions there, all linear along a step."""
 
-    x: NDArray  # (parameters,)
-    pull: NDArray  # (parameters,) A x
-    bodies: NDArray  # (n, 4, 4)
-    room: NDArray  # (k,) from each bound
+    x: NDArray  # (v, parameters)
+    pull: NDArray  # (v, parameters) A x
+    bodies: NDArray  # (v, n, 4, 4)
+    room: NDArray  # (v, k) from each bound
+
+    def of(self, problems: NDArray) -> _Point:
+        return _Point(*(part[problems] for part in self))
 
 
 class _Problem(NamedTuple):
+    """Problems (v,) that differ by their data alone."""
+
     system: System
     prior: Prior
     strength: float
@@ -175,33 +211,45 @@ class _Problem(NamedTuple):
     bounds: _Bounds
     links: int
 
+    def of(self, problems: NDArray) -> _Problem:
+        if len(problems) == len(self.system.A):
+            return self
+        return self._replace(system=System(*(part[problems] for part in self.system)))
+
     def direction(self, x: NDArray) -> _Point:
-        return _Point(x, self.system.A @ x, pseudo_inertias(x[: self.links]), self.bounds.G @ x)
+        pull = (self.system.A @ x[:, :, None])[:, :, 0]
+        return _Point(x, pull, pseudo_inertias(x[:, : self.links]), x @ self.bounds.G.T)
 
     def point(self, x: NDArray) -> _Point:
-        at = self.direction(x)
+        at = self.direction(x.copy())
         return at._replace(room=at.room - self.bounds.h)
 
-    def value(self, at: _Point) -> float:
-        if not np.isfinite(at.x).all() or (at.room <= 0).any():
-            return np.inf
-        try:
-            factors = np.linalg.cholesky(at.bodies)
-        except np.linalg.LinAlgError:
-            return np.inf
-        logarithm = 2 * np.log(np.einsum("ikk->ik", factors)).sum()
-        divergence = np.vdot(self.prior.inverses, at.bodies) - logarithm
-        fit = at.x @ (at.pull / 2 - self.system.b)
-        return float(fit + self.strength * divergence - self.barrier * np.log(at.room).sum())
+    def values(self, at: _Point) -> NDArray:
+        """(v,), infinite where bodies are none or bounds are passed."""
+        divergence = np.sum(self.prior.inverses * at.bodies, axis=(1, 2, 3)) - _log_determinants(at.bodies).sum(axis=1)
+        fit = np.sum(at.x * (at.pull / 2 - self.system.b), axis=1)
+        values = fit + self.strength * divergence - self.barrier * np.log(at.room).sum(axis=1)
+        return np.where(np.isfinite(values), values, np.inf)
 
     def derivatives(self, at: _Point) -> tuple[NDArray, NDArray]:
-        inverses, links = np.linalg.inv(at.bodies), self.links
-        gradient, H = at.pull - self.system.b, self.system.A.copy()
-        difference = (self.prior.inverses - inverses).reshape(-1, 16)
-        gradient[:links] += self.strength * (difference @ UNITS.reshape(-1, 16).T).ravel()
-        H[:links, :links] += self.strength * hessian(inverses)
+        inverses, size = np.linalg.inv(at.bodies), inertial.SIZE
+        gradients, H = at.pull - self.system.b, self.system.A.copy()
+        difference = (self.prior.inverses - inverses).reshape(*inverses.shape[:2], 16)
+        gradients[:, : self.links] += self.strength * (difference @ UNITS.reshape(size, 16).T).reshape(len(H), -1)
+        places = np.arange(self.links).reshape(-1, size)
+        H[:, places[:, :, None], places[:, None]] += self.strength * hessian_blocks(inverses)
         bounded = np.flatnonzero(self.bounds.G.any(axis=0))
-        steep = self.bounds.G[:, bounded] / at.room[:, None]
-        gradient[bounded] -= self.barrier * steep.sum(axis=0)
-        H[np.ix_(bounded, bounded)] += self.barrier * steep.T @ steep
-        return gradient, H
+        steep = self.bounds.G[:, bounded] / at.room[:, :, None]
+        gradients[:, bounded] -= self.barrier * steep.sum(axis=1)
+        H[:, bounded[:, None], bounded] += self.barrier * steep.swapaxes(1, 2) @ steep
+        return gradients, H
+
+
+def _log_determinants(P: NDArray) -> NDArray:
+    """Logarithms (...) of the determinants of P (..., 4, 4) by its pivots; nan where it is not positive definite."""
+    P, logarithms = P.copy(), np.zeros(P.shape[:-2])
+    for k in range(P.shape[-1]):
+        pivot = P[..., k, k].copy()
+        logarithms += np.log(pivot)
+        P[..., k:, k:] -= P[..., k:, k, None] * P[..., None, k, k:] / pivot[..., None, None]
+    return logarithms

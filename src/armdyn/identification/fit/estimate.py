@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.choice import Choice, described_rotors
-from armdyn.identification.fit.consistent import Minimum, consistent_fit
+from armdyn.identification.fit.consistent import Minimum, consistent_fit, similar_fits
 from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
@@ -73,7 +73,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     rows, equations = _with_whole_loads(choice, free)
     problem = _lift(choice, equations, masses, described)
     blocks = np.arange(len(equations.logs))
-    minimum = problem.fit(blocks >= 0)
+    minimum = problem.fit()
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * base.source.n_joints
     lumped = base.source.n_joints if base.joint_terms else 0
@@ -129,18 +129,25 @@ class _Lift(NamedTuple):
     bounds: tuple[NDArray, NDArray]  # rows G and h of G y > h for rotors and joint terms
     masses: MassBounds | None
 
-    def fit(self, blocks: NDArray, near: Minimum | None = None) -> Minimum:
-        """The fit to some blocks (blocks,); few steps from that of a similar problem."""
-        A, b, c = (part[blocks].sum(axis=0) for part in self.folds)
-        system = System(A + self.precision, b + self.pull, c)
-        return consistent_fit(
-            system, self.prior, self.strength, self.start, self.positive, near, self.masses, self.bounds
-        )
+    def fit(self) -> Minimum:
+        """The fit to all blocks."""
+        system = System(*(part[0] for part in self._systems(np.ones((1, len(self.folds.b))))))
+        return consistent_fit(system, self.prior, self.strength, self.start, self.positive, self.masses, self.bounds)
+
+    def fits(self, blocks: NDArray, near: Minimum) -> NDArray:
+        """Parameters (v, size) of the fits to some blocks (v, blocks), each a few steps from that to all."""
+        systems = self._systems(blocks.astype(float))
+        minima = similar_fits(systems, near, self.prior, self.strength, self.positive, self.masses, self.bounds)
+        return np.array([self.parameters(minimum) for minimum in minima])
+
+    def _systems(self, blocks: NDArray) -> System:
+        """Normal equations of some blocks (v, blocks)."""
+        A, b, c = (np.tensordot(blocks, part, 1) for part in self.folds)
+        return System(A + self.precision, b + self.pull, c)
 
     def without_each(self, near: Minimum) -> NDArray:
-        """Parameters (blocks, size) of the fits to all blocks but one, each a few steps from that to all."""
-        blocks = np.arange(len(self.equations.logs))
-        return np.array([self.parameters(self.fit(blocks != k, near)) for k in blocks])
+        """Parameters (blocks, size) of the fits to all blocks but one."""
+        return self.fits(~np.eye(len(self.equations.logs), dtype=bool), near)
 
     @property
     def information(self) -> NDArray:
@@ -160,12 +167,11 @@ class _Lift(NamedTuple):
 def _held_out_logs(problem: _Lift, minimum: Minimum) -> NDArray:
     """Relative errors (logs,) of each log under the fit to the others; empty where there is one."""
     equations = problem.equations
+    of_logs = np.arange(equations.logs.max() + 1)[:, None] == equations.logs
+    if len(of_logs) == 1:
+        return np.empty(0)
     errors = []
-    for number in range(int(equations.logs.max()) + 1):
-        of_log = equations.logs == number
-        if of_log.all():
-            return np.empty(0)
-        x = problem.parameters(problem.fit(~of_log, minimum))
+    for of_log, x in zip(of_logs, problem.fits(~of_logs, minimum), strict=True):
         squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(of_log))
         errors.append(np.sqrt(squares / max(float(equations.grams[of_log, :, -1, -1].sum()), 1e-300)))
     return np.array(errors)

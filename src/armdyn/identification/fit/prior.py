@@ -175,14 +175,21 @@ def hessian(inverses: NDArray) -> NDArray:
     """Second derivatives (10 n, 10 n) of -sum of log det P over theta: tr(P^-1 U_a P^-1 U_b) a link."""
     n, size = len(inverses), inertial.SIZE
     H, links = np.zeros((n, size, n, size)), np.arange(n)
-    V = inverses[:, None] @ UNITS
-    H[links, :, links] = V.reshape(n, size, -1) @ V.swapaxes(2, 3).reshape(n, size, -1).swapaxes(1, 2)
+    H[links, :, links] = hessian_blocks(inverses)
     return H.reshape(size * n, size * n)
 
 
+def hessian_blocks(inverses: NDArray) -> NDArray:
+    """The same (..., 10, 10) of each link, from P^-1 (..., 4, 4)."""
+    V = inverses[..., None, :, :] @ UNITS
+    left, right = (x.reshape(*inverses.shape[:-2], inertial.SIZE, 16) for x in (V, V.swapaxes(-1, -2)))
+    return np.asarray(left @ right.swapaxes(-1, -2))
+
+
 def pseudo_inertias(theta: NDArray) -> NDArray:
-    """(n, 4, 4) of theta (10 n,)."""
-    return np.einsum("ia,ajk->ijk", theta.reshape(-1, inertial.SIZE), UNITS)
+    """(..., n, 4, 4) of theta (..., 10 n)."""
+    flat = theta.reshape(*theta.shape[:-1], -1, inertial.SIZE) @ UNITS.reshape(inertial.SIZE, 16)
+    return np.asarray(flat.reshape(*flat.shape[:-1], 4, 4))
 
 
 def _generic(arm: Arm, mass: float) -> Inertia:
