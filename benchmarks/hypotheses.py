@@ -61,14 +61,15 @@ def findings_of(case: Case) -> dict[str, Any]:
         return dict(findings=[["reading", "reject", []]], evidence=np.inf, text=str(error))
     checks, together = check_logs(prepared, prepared.hypotheses())
     findings = [f for f in (*together, *(f for check in checks for f in check.findings)) if f.level != "note"]
-    best = None
+    best = 0.0
     if prepared.regression is not None and all(check.ok for check in checks):
-        best = screening.most_probable(prepared.regression, prepared.hypotheses())
+        scored = (screening.score(prepared.regression, hypothesis)[0] for hypothesis in prepared.hypotheses())
+        best = max((s.ratio for s in scored if s is not None), default=0.0)
     drives = [f for f in together if f.kind == "coupling"]
     return dict(
         findings=[[str(f.kind), f.level, list(f.joints)] for f in findings],
         figures=[[f.log_evidence, f.error_reduction, f.value] for f in findings],
-        evidence=0.0 if best is None else best.ratio,
+        evidence=best,
         couplings=[[*map(int, f.joints), int(f.value)] for f in drives], coupled=case.coupled,
     )  # fmt: skip
 

@@ -219,5 +219,5 @@ def test_without_jax_the_remedy_is_named():
 
 def test_a_jax_too_old_is_named(monkeypatch):
     monkeypatch.setattr(jax, "__version_info__", (0, 8, 0))
-    with pytest.raises(ArmdynError, match=r"to_jax needs JAX 0\.8\.1 or newer, got .*pip install '\.\[jax\]'"):
+    with pytest.raises(ArmdynError, match=r"to_jax needs JAX 0\.8\.1 or newer, got .*pip install '.*\[jax\]'"):
         armdyn.to_jax(armdyn.inverse_dynamics, armdyn.arms.planar2())
