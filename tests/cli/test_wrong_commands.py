@@ -28,6 +28,7 @@ WRONG = [
     ),
     ("info panda --tip hand", 1, "library arm 'panda' is one chain; --base and --tip are for files"),
     ("info arm.urdf --tip nowhere", 1, "there is no link 'nowhere'; links: "),
+    ("info arm.urdf --tip linc2", 1, r"there is no link 'linc2'; did you mean 'link2'\? links: "),
     ("info arm.urdf --xacro-arg a:=1", 1, r"^armdyn: --xacro-arg and --package-path are for \.xacro files"),
     ("info robot.xacro --xacro-arg a", 1, "--xacro-arg: expected name:=value, got 'a'"),
     ("fk arm.urdf --q 1", 2, "expected 2 numbers, got 1"),

@@ -85,6 +85,8 @@ def test_columns_that_cannot_be_told_apart(tmp_path, puma):
     t, q, _, tau = motion(6)
     with pytest.raises(ReadError, match=r"14 columns without names.*name them by number"):
         armdyn.read_log(save(tmp_path / "log.csv", t, q, tau, t * 0), puma)
+    with pytest.raises(ReadError, match=r"12 columns .* among 6 joints; expected times, then 12 columns of positions"):
+        armdyn.read_log(save(tmp_path / "short.csv", t, q, tau[:, :5]), puma)
     names = {"t": ["1"], "q": [str(k) for k in range(2, 8)], "tau": [str(k) for k in range(8, 14)]}
     np.testing.assert_allclose(armdyn.read_log(tmp_path / "log.csv", puma, columns=names).tau, tau)
 

@@ -90,8 +90,13 @@ def ros2_package(
     return Ros2Package(target, package, tuple(write_whole(target / path, text) for path, text in texts.items()))
 
 
+def is_package_name(name: str) -> bool:
+    """Whether a package may have this name."""
+    return re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name) is not None
+
+
 def _package_name(name: str) -> str:
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name):
+    if not isinstance(name, str) or not is_package_name(name):
         raise ArmdynError(
             f"{quote(name)} is no name of a package",
             where="ros2_package",

@@ -32,13 +32,19 @@ def guess_columns(
     data = data[np.isfinite(data).any(axis=1)]
     leading = next((k for k in range(MAX_LEADING, -1, -1) if _fits(data, k, arm.n)), None)
     roles = None if leading is None else _roles(data[:, leading:].reshape(len(data), -1, arm.n))
-    if leading is None or roles is None:
+    columns, joints = pluralize(len(names), "column"), pluralize(arm.n, "joint")
+    numbers = numbered(1 + 2 * arm.n)
+    example = {"t": numbers[:1], "q": numbers[1 : 1 + arm.n], "tau": numbers[1 + arm.n :]}
+    remedy = f"name them by number, such as columns={example}"
+    clock = int(rate is None and _is_clock(data[:, 0]))
+    if leading is None or leading < clock:
+        groups = f"{2 * arm.n} columns of positions and torques, or {3 * arm.n} with velocities"
         raise ReadError(
-            f"{pluralize(len(names), 'column')} without names, whose roles cannot be told for "
-            f"{pluralize(arm.n, 'joint')}",
-            where=where,
-            remedy="name them by number, such as columns={'t': ['1'], 'q': ['2', ...], 'tau': [...]}",
-        )
+            f"{columns} without names do not divide among {joints}",
+            where=where, expected=f"{'times, then ' if clock else ''}{groups}", remedy=remedy,
+        )  # fmt: skip
+    if roles is None:
+        raise ReadError(f"{columns} without names, whose roles cannot be told for {joints}", where=where, remedy=remedy)
     guess = {role: names[leading + k * arm.n : leading + (k + 1) * arm.n] for role, k in roles.items()}
     times = [k for k in range(leading) if not _counts(data[:, k])]
     if not times and rate is None and leading:
@@ -61,6 +67,12 @@ def _fits(data: NDArray, leading: int, n: int) -> bool:
 def _rises(column: NDArray) -> bool:
     steps = np.diff(column[np.isfinite(column)])
     return bool(len(steps) and (steps >= 0).all() and column[-1] > column[0])
+
+
+def _is_clock(column: NDArray) -> bool:
+    """Whether a column rises evenly, as times do."""
+    steps = np.diff(column[np.isfinite(column)])
+    return bool(len(steps) and steps.min() > 0 and steps.max() < 2 * steps.min())
 
 
 def _counts(column: NDArray) -> bool:

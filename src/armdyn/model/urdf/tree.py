@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
@@ -77,9 +78,7 @@ class Tree:
         """The joints from link `base` down to link `tip`."""
         for link in (base, tip):
             if link not in self.links:
-                raise ModelError(
-                    f"there is no link {link!r}", where=self.where, remedy=f"links: {_list(self.links)}", names=(link,)
-                )
+                raise _unknown_link(self, link)
         joints: list[TreeJoint] = []
         link = tip
         while link != base:
@@ -164,9 +163,7 @@ class Chain(NamedTuple):
 def whole_tree(tree: Tree, base: str) -> Chain:
     """All joints below `base`; the tip is the end of the branch with most moving joints, the first of equals."""
     if base not in tree.links:
-        raise ModelError(
-            f"there is no link {base!r}", where=tree.where, remedy=f"links: {_list(tree.links)}", names=(base,)
-        )
+        raise _unknown_link(tree, base)
     joints = list(tree.below(base))
     moving = [joint for joint in joints if joint.moves]
     if not moving:
@@ -205,9 +202,7 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
     if tip is not None:
         return Chain(base, tip, tree.path(base, tip))
     if base not in tree.links:
-        raise ModelError(
-            f"there is no link {base!r}", where=tree.where, remedy=f"links: {_list(tree.links)}", names=(base,)
-        )
+        raise _unknown_link(tree, base)
     depth = _moving_depth(tree)
     link, length = base, 0
     while ways := [joint for joint in tree.children[link] if depth[joint.name]]:
@@ -268,6 +263,15 @@ def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
         )
     guess = f"the chain ends where moving joints fork, at link '{link}'; choose with tip= (leaves: {leaves})"
     return Chain(base, link, tree.path(base, link), guess)
+
+
+def _unknown_link(tree: Tree, name: str) -> ModelError:
+    """The error for a link that is not in the file, with the nearest name that is."""
+    near = get_close_matches(name, tree.links, n=1)
+    hint = f"did you mean '{near[0]}'? " if near else ""
+    return ModelError(
+        f"there is no link {name!r}", where=tree.where, remedy=f"{hint}links: {_list(tree.links)}", names=(name,)
+    )
 
 
 def _list(names: Iterable[str]) -> str:

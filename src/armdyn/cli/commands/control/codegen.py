@@ -110,11 +110,12 @@ def codegen(
 def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float, rate: float, json: bool) -> None:
     """Write a ROS 2 package and print where."""
     from armdyn.cli.commands.control.law import designed_law
-    from armdyn.control.ros2.package import ros2_package
+    from armdyn.control.ros2.package import is_package_name, ros2_package
 
     chosen = None if law is None else designed_law(arm, law, bandwidth, rate)
+    name = folder.resolve().name
     with working("writing a ROS 2 package"):
-        package = ros2_package(arm, folder, chosen, rate=rate)
+        package = ros2_package(arm, folder, chosen, rate=rate, name=name if is_package_name(name) else None)
     print_written(package.files, json)
     if not json:
         print(f"Copy {package.folder} into the src folder of a ROS 2 workspace, then run there:")

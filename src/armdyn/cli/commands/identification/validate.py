@@ -105,11 +105,13 @@ def _compare(arm: Arm, log: Log, band: float | None, delay: float) -> Compared:
 
 def _show(arm: Arm, one: Compared) -> None:
     """A row per joint."""
+    from armdyn.report.units import shared_unit, with_unit
+
     log, result, word, findings = one.log, one.result, one.word, one.findings
     rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
         f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} {one.compared}",
-        ("joint", "error ", "RMSE [N m or N] "),
+        ("joint", "error ", f"{with_unit('RMSE', shared_unit(arm, 'torque') or 'N m or N')} "),
         [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
     )
     if arm.preprocessing.changes:
