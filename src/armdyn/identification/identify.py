@@ -46,8 +46,8 @@ from armdyn.identification.hypotheses.given import Logs, as_logs, prepare_logs, 
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
-from armdyn.identification.logs.log import Log, require_all_torques, require_torques
-from armdyn.identification.motion.track import PIECE_SAMPLES, Track, tracks_of
+from armdyn.identification.logs.log import PIECE_SAMPLES, Log, require_all_torques, require_torques
+from armdyn.identification.motion.track import Track, tracks_of
 from armdyn.identification.options import (
     CorrectionOptions,
     IdentificationKeywords,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
 from armdyn.identification.logs.column_names import UNITS, understand
+from armdyn.identification.logs.columns import some_names
 from armdyn.model.arm import Arm
 
 # Words that loggers use, the likeliest first.
@@ -47,14 +48,13 @@ def find(
                 remedy="name their motors, in this order, with motors=",
                 names=(candidate,),
             )
-    some = ", ".join(list(table)[:12])
     asked = f" '{word}'" if word else ""
     raise ReadError(
         f"no columns of {what} positions{asked} for {arm.n} joints",
         where=where,
         remedy=(
             f"give the word that their names share with {'command' if usual is COMMANDED else 'measured'}=; "
-            f"there are {some}{' ...' if len(table) > 12 else ''}"
+            f"there are {some_names(table)}"
         ),
     )
 
@@ -104,7 +104,7 @@ def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, 
     known = {name: understand(name, arm.joint_names) for name in table}
     stamps = sorted((c.rank, name) for name, c in known.items() if c and c.role == "time" and not c.joint)
     if not stamps:
-        names = ", ".join(list(table)[:12])
+        names = some_names(table)
         raise ReadError(path=where, expected="a column of times", got=names, remedy="name it t, time or timestamp")
     name = stamps[0][1]
     t, column = np.asarray(table[name], float), known[name]

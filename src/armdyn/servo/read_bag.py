@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.read_bag import messages_of, reading_bag
+from armdyn.identification.logs.read_bag import header_time, messages_of, reading_bag
 
 STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
@@ -44,7 +44,9 @@ def _tracks(
     for topic, kind, arrival, message in messages_of(path, COMMANDS):
         position = _positions(message, kind, joints)
         if position is not None:
-            rows.setdefault((topic, kind), []).append([arrival * 1e-9, _stamp(message, kind), *position])
+            rows.setdefault((topic, kind), []).append(
+                [arrival * 1e-9, 0.0 if kind == NUMBERS else header_time(message), *position]
+            )
     held = ", ".join(f"{topic} ({kind})" for topic, kind in rows) or "none"
     states = [key for key in rows if key[1] == STATE and (measured is None or key[0] == measured)]
     if measured is None:
@@ -62,13 +64,6 @@ def _tracks(
     clock = 1 if all(table[:, 1].all() for _, table in both) else 0
     command_track, state_track = (_track(topic, table, clock) for topic, table in both)
     return command_track, state_track
-
-
-def _stamp(message: Any, kind: str) -> float:
-    """The header's time [s], zero where there is none."""
-    if kind == NUMBERS:
-        return 0.0
-    return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
 
 
 def _positions(message: Any, kind: str, joints: tuple[str, ...]) -> list[float] | None:

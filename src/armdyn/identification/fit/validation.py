@@ -17,15 +17,9 @@ from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import require_joints
 from armdyn.identification.hypotheses.given import Logs, as_logs
 from armdyn.identification.logs.corrections import check_delay
-from armdyn.identification.logs.log import Log, interpolate
+from armdyn.identification.logs.log import PIECE_SAMPLES, Log, interpolate
 from armdyn.identification.motion.differentiate import lowpass
-from armdyn.identification.motion.track import (
-    PIECE_SAMPLES,
-    Filters,
-    Track,
-    all_tracks,
-    track,
-)
+from armdyn.identification.motion.track import Filters, Track, all_tracks, track
 from armdyn.identification.poses import HeldPoses, held_poses
 from armdyn.model.arm import Arm
 

@@ -12,14 +12,13 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant, ValueRange
+from armdyn.identification.hypotheses.screening import MAX_ERROR, MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
 from armdyn.identification.logs.corrections import LogCorrection, of_joints
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
 GAINS = (0.6, 0.77, 1.3, 1.7)  # of one drive, tried
-TOLERATED_GAIN = 1.1  # factor of one torque that good logs and good descriptions have
 TOLERATED_UNIT = (0.5, 20.0)  # factors of all torques: descriptions in CAD are often of plastic instead of steel
 GAIN_ROUNDS, GAIN_RIDGE = 6, 1e-3  # in which gains of all joints are found, and what keeps them finite
 
@@ -231,7 +230,7 @@ class DriveGain(Hypothesis):
         correction = LogCorrection(drive_gain=tuple(1 / gains))
         return LogVariant(
             regression.scaled(gains), correction, (j,), gain, n_values=1,
-            tolerated=max(gain, 1 / gain) < TOLERATED_GAIN,
+            tolerated=max(gain, 1 / gain) < 1 + MIN_REDUCTION,
             values=ValueRange(lambda x: self.single(regression, j, x), gain / GAINS[-1], gain * GAINS[-1]),
         )  # fmt: skip
 
@@ -252,7 +251,7 @@ class UnlikeGains(Hypothesis):
         correction = LogCorrection(drive_gain=tuple(1 / gains))
         yield LogVariant(
             regression.scaled(gains), correction, (j,), float(gains[j]),
-            n_values=regression.n - 1, tolerated=max(gains[j], 1 / gains[j]) < TOLERATED_GAIN**2,
+            n_values=regression.n - 1, tolerated=max(gains[j], 1 / gains[j]) < (1 + MIN_REDUCTION) ** 2,
         )  # fmt: skip
 
 

@@ -13,13 +13,13 @@ from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
+from armdyn.identification.logs.columns import FASTEST_HZ
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.guess_columns import RATE_LIKENESS
 from armdyn.identification.logs.log import DYNAMICS_SECONDS, Log, turns_too_far
 from armdyn.model.arm import Arm
 
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
-MAX_SPEED = 100.0  # rad/s or m/s: no arm's joint is faster
 PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
 COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
@@ -77,7 +77,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
         text = f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?"
     elif log.duration < DYNAMICS_SECONDS:
         text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
-    elif figures.speed[j] > MAX_SPEED:
+    elif figures.speed[j] > 2 * np.pi * FASTEST_HZ:  # of a swing by 1 rad or m
         text = (
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
             "in another unit, or those of the motor?"

@@ -15,12 +15,12 @@ from armdyn.identification.hypotheses.regression import SCREENED, ScreeningRegre
 from armdyn.identification.hypotheses.screening import MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
 from armdyn.identification.hypotheses.wording import delay_text, joint_numbers
 from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.motion.track import BAND_HZ
 
 DELAYS = np.arange(-8, 11) * 0.02  # s
-TOLERATED_DELAY = 0.051  # s: the fit finds smaller ones
 TIME_SCALES = 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2])
 TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
-ZERO, TOLERATED_ZERO, MAX_ZERO = 0.2, 0.1, 0.6  # rad: tried, common, and the largest that is no turn
+ZERO, MAX_ZERO = 0.2, 0.6  # rad: tried, and the largest that is no turn
 
 
 class Delay(Hypothesis):
@@ -37,7 +37,7 @@ class Delay(Hypothesis):
         step = float(DELAYS[1] - DELAYS[0])
         return LogVariant(
             regression.later(delay), LogCorrection(delay=delay), (), delay,
-            tolerated=abs(delay) < TOLERATED_DELAY,
+            tolerated=abs(delay) * BAND_HZ < 1 / 4,  # of a period: the fit finds it
             values=ValueRange(lambda x: self.late(regression, x), delay - step, delay + step),
         )  # fmt: skip
 
@@ -73,7 +73,7 @@ class TimeScale(Hypothesis):
 
 
 class Zero(Hypothesis):
-    """Zeros of joints: a little off, or by a quarter or half turn."""
+    """Zeros of joints: a little off, or by a quarter or half turn; as many radians change torques by that share."""
 
     kind, name = FindingKind.ZERO, "zeros of joints"
 
@@ -88,10 +88,10 @@ class Zero(Hypothesis):
         """Positions of a joint that are too large by an angle."""
         zero = off * (np.arange(regression.n) == j)
         design = regression.moved(regression.motion._replace(q=regression.motion.q - zero))
-        low, high = sorted((np.sign(off) * TOLERATED_ZERO / 2, np.sign(off) * MAX_ZERO))
+        low, high = sorted((np.sign(off) * MIN_REDUCTION / 2, np.sign(off) * MAX_ZERO))
         near = ValueRange(lambda x: self.off(regression, j, x), low, high)
         return LogVariant(
-            design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < TOLERATED_ZERO,
+            design, LogCorrection(zero=zero), (j,), off, tolerated=abs(off) < MIN_REDUCTION,
             values=near if abs(off) < MAX_ZERO else None,
         )  # fmt: skip
 

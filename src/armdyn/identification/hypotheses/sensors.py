@@ -17,7 +17,6 @@ from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm
 
-CLIPPED_SHARE = 0.02  # of the samples at the end of the range where sensors clip
 COARSE_VALUES = 20  # different torques, of which fewer show no clipping
 STUCK_SECONDS = 1.0  # s for which a reading must not change by a digit to be suspected
 STUCK_TRAVEL = 0.1  # share of its travel that a joint moves while a reading does not change
@@ -99,7 +98,7 @@ def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
         share = np.mean(tau == end)
         inner = tau[tau != end]
         next_to = tau == (inner.max() if end == tau.max() else inner.min())
-        if share > CLIPPED_SHARE and _evidence_of_clipping(tau == end, next_to) > MIN_EVIDENCE:
+        if share > SMALL_SHARE and _evidence_of_clipping(tau == end, next_to) > MIN_EVIDENCE:
             text = f"the torque of {joint_name(arm, j)} is {end:g} in {share:.0%} of the samples: clipped?"
             yield Finding(
                 "warn", text, FindingKind.CLIPPED, (j,), error_reduction=share, value=end, hint="move more slowly"

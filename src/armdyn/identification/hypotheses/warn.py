@@ -12,10 +12,10 @@ from armdyn.dynamics.base.reduction import arm_size
 from armdyn.errors import ArmdynWarning
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.logs.columns import some_names
+from armdyn.identification.quality import CAREFUL_ERROR
 from armdyn.model.arm import Arm
 
-ACCELERATION_SHARE = 0.1  # of gravity, with which links may accelerate where gravity alone is identified
-NAMES_TOLD = 8
 PACKAGE = str(Path(__file__).parents[2])
 
 
@@ -40,7 +40,7 @@ def warn_if_too_fast(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
     turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     lever = np.where(turns, arm_size(arm), 1.0)
     fastest = max(float(np.max(check.joints.acceleration * lever)) for check in checks)
-    if fastest > ACCELERATION_SHARE * np.linalg.norm(arm.gravity):
+    if fastest > CAREFUL_ERROR * np.linalg.norm(arm.gravity):
         warn(
             f"identify: the motion is too fast for gravity alone: links accelerate with up to {fastest:.2g} m/s²; move "
             "slowly, hold poses, or identify all terms"
@@ -50,8 +50,4 @@ def warn_if_too_fast(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
 def warn_of_undetermined(names: tuple[str, ...]) -> None:
     """Warn of parameters on which the logs have no say."""
     if names:
-        more = " ..." if len(names) > NAMES_TOLD else ""
-        warn(
-            f"identify: the logs do not determine {', '.join(names[:NAMES_TOLD])}{more}; "
-            "excite all joints (see the report)"
-        )
+        warn(f"identify: the logs do not determine {some_names(names)}; excite all joints (see the report)")

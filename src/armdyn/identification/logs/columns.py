@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
 from armdyn.identification.logs.guess_columns import guess_columns, numbered
-from armdyn.identification.logs.log import DYNAMICS_SECONDS
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, PIECE_SAMPLES
 from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
@@ -29,7 +29,6 @@ FASTEST_HZ = 20.0  # no arm swings faster, so that a unit of time by which it wo
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
 MOVING_RANGE, POSE_STEP_SHARE = 0.05, 0.1
-CHUNK_ROWS = 100_000  # that are looked at at once
 
 
 class RoleColumns(NamedTuple):
@@ -99,7 +98,7 @@ def assign(
     if t is None:
         if not poses:
             choices = "one named t or time [s], columns={'t': [...]}, or rate, the rows a second"
-            raise ReadError("no column of times", where=where, expected=choices, got=_some(offered))
+            raise ReadError("no column of times", where=where, expected=choices, got=some_names(offered))
         t = np.arange(len(roles["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")
     still, named = poses and _step(t) > DYNAMICS_SECONDS, any(unit_of_q)
@@ -111,8 +110,8 @@ def assign(
 def _steps(q: NDArray) -> NDArray:
     """Return the average way of joints that move from row to row, in parts of their range."""
     total, count, low, high = np.zeros(q.shape[1]), 0, np.inf, -np.inf
-    for k in range(0, len(q), CHUNK_ROWS):
-        part = q[k : k + CHUNK_ROWS + 1]
+    for k in range(0, len(q), PIECE_SAMPLES):
+        part = q[k : k + PIECE_SAMPLES + 1]
         part = part[np.isfinite(part).all(axis=1)]
         if len(part) > 1:
             total, count = total + np.abs(np.diff(part, axis=0)).sum(axis=0), count + len(part) - 1
@@ -137,7 +136,7 @@ def _check(
         missing = [name for name in some if name not in table]
         if missing:
             raise ReadError(
-                f"no column '{missing[0]}' for {role}; there are {_some(table)}", where=where, names=(missing[0],)
+                f"no column '{missing[0]}' for {role}; there are {some_names(table)}", where=where, names=(missing[0],)
             )
         if len(some) != count:
             raise ReadError(where=where, expected=f"{pluralize(count, 'column')} for {role}", got=", ".join(some))
@@ -167,7 +166,7 @@ def _rivals(columns: Mapping[str, list[str] | None], known: Mapping[str, Column 
         first = known[next(filter(None, chosen))]
         others = [name for name, column in known.items() if column and column.role == role and name not in chosen]
         if others:
-            notes.append(f"{CALLED[role]} are those of {next(filter(None, chosen))} .., not of {_some(others)}")
+            notes.append(f"{CALLED[role]} are those of {next(filter(None, chosen))} .., not of {some_names(others)}")
         if first and first.commanded:
             notes.append(f"{CALLED[role]} are commanded ones, for want of measured ones")
     return notes
@@ -181,7 +180,8 @@ def times_of(table: Mapping[str, NDArray], joints: tuple[str, ...]) -> tuple[NDA
     return _time(table, known, None, np.empty(0), []), used
 
 
-def _some(names: Collection[str]) -> str:
+def some_names(names: Collection[str]) -> str:
+    """The first names of many, in words."""
     return f"{', '.join(list(names)[:12])}{' ...' if len(names) > 12 else ''}"
 
 
@@ -196,7 +196,7 @@ def _require(roles: Mapping[str, NDArray], stamped: bool, names: Collection[str]
             f"no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}",
             where=where,
             expected=f"names like {like}, or columns={{{wanted}}}",
-            got=_some(names),
+            got=some_names(names),
         )
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(roles[role]).any(axis=0))

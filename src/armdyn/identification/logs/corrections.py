@@ -208,35 +208,29 @@ def _velocities(log: Log, scale: float) -> NDArray | None:
     return np.asarray(log.qd / scale if of_times else log.qd)
 
 
+def _joint_index(arm: Arm, name: str, where: str) -> int:
+    if name not in arm.coordinate_names:
+        names = ", ".join(arm.coordinate_names)
+        raise ArmdynError(f"arm '{arm.name}' has no joint {name!r}; it has {names}", where=where, names=(name,))
+    return arm.coordinate_names.index(name)
+
+
 def with_zeros(arm: Arm, logs: list[Log], zero: Mapping[str, float] | None) -> list[Log]:
     """The logs with positions from which the zeros of joints, by name, are taken [rad or m]."""
     if not zero:
         return logs
     off = np.zeros(arm.n)
     for name, value in zero.items():
-        if name not in arm.coordinate_names:
-            raise ArmdynError(
-                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
-                where="zero",
-                names=(name,),
-            )
         if not np.isfinite(value):
             raise ArmdynError(where="zero", expected=f"a number for joint '{name}'", got=value)
-        off[arm.coordinate_names.index(name)] = value
+        off[_joint_index(arm, name, "zero")] = value
     return [log.corrected(LogCorrection(zero=tuple(off))) for log in logs]
 
 
 def without_torques(arm: Arm, logs: list[Log], names: Iterable[str]) -> list[Log]:
     """The logs without the torques of some joints, by name, and of those that one of the logs has no torques of."""
     wanted = [names] if isinstance(names, str) else list(names)
-    for name in wanted:
-        if name not in arm.coordinate_names:
-            raise ArmdynError(
-                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
-                where="without_torque",
-                names=(name,),
-            )
-    missing = np.isin(arm.coordinate_names, wanted)
+    missing = np.isin(np.arange(arm.n), [_joint_index(arm, name, "without_torque") for name in wanted])
     for log in logs:
         missing = missing | ~log.measured if log.n == arm.n else missing
     if missing.all():

@@ -126,9 +126,14 @@ def _name_notes(topic: str, names: tuple[str, ...], joints: tuple[str, ...]) -> 
     return [] if alike == 3 else [strange]
 
 
+def header_time(message: Any) -> float:
+    """Time of a message by its header [s]."""
+    return float(message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec)
+
+
 def _row(arrival: int, message: Any, names: tuple[str, ...]) -> list[float]:
     at = {name: k for k, name in enumerate(message.name)}
-    row = [arrival * 1e-9, message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec]
+    row = [arrival * 1e-9, header_time(message)]
     for values in (message.position, message.velocity, message.effort):
         row += [float(values[at[name]]) if len(values) > at[name] else np.nan for name in names]
     return row

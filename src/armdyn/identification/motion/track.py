@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import Log, Stretch, interpolate
+from armdyn.identification.logs.log import PIECE_SAMPLES, Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, lowpass
 from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
 CUTOFF_HZ, BAND_HZ = Preprocessing.cutoff, Preprocessing.band
 TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned out to the grid
-PIECE_SAMPLES = 100_000  # of a log that are smoothed at once
 MAX_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
 WINDOW_SECONDS = 5.0  # the shortest part of a piece that is fitted to where not all of it is
 DIRECTION_WIDTH = 0.005  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
