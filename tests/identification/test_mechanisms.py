@@ -133,6 +133,16 @@ def test_the_balancer_and_passive_friction_are_found():
     assert np.linalg.norm(passive_torque(fit.arm, motion, 0.003) - passive) < 0.1 * np.linalg.norm(passive)
 
 
+def test_a_spring_that_weights_nearly_hide_is_found():
+    """Its torque differs from that of weights by less than 1 %, and yet it decides about new motion."""
+    arm = palletizer()
+    points = ((0.25, 0.0, 0.62), (0.19, 0.0, 0.0))
+    arm = dataclasses.replace(arm, springs=(dataclasses.replace(arm.springs[0], points=points, rest_length=0.07),))
+    fit = armdyn.identify(unknown(arm), log_of(arm, 0)[0])
+    assert fit.arm.springs[0].stiffness == pytest.approx(3e4, rel=0.2)
+    assert fit.validate(log_of(arm, 1)[0]).rel_error < 0.03
+
+
 def test_dry_friction_that_builds_up_at_a_passive_joint_is_found():
     """Rods and cables give way before they slide: friction of the elbow lags its direction."""
     arm = palletizer()

@@ -8,7 +8,7 @@ measured torques less theirs are those of links and drives.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -28,9 +28,9 @@ from armdyn.model.mechanism import Spring
 if TYPE_CHECKING:
     from armdyn.identification.fit.rows import Rows
 
-RIDGE_SHARE = 1e-7  # of a column's square: what is added for it, so that what motion does not tell stays small
+RIDGE_SHARE = 1e-9  # of a column's square: what is added for it, so that what motion does not tell stays small
 ROUNDS = 3  # of weights by what is left
-HIDDEN_SHARE = 1e-2  # of a spring's column that the links' columns must leave unexplained to tell it from weights
+MIN_STIFFNESS = 10.0  # in standard deviations, from which on the rows tell a spring from weights
 TRAVEL_SHARES = (1e-3, 1e-2)  # of a joint's range, over which its Coulomb friction builds up
 NEGLIGIBLE_SHARE = 1e-3  # of the torque's rms that a term must explain to be taken
 
@@ -70,50 +70,80 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
     Springs are between the points of the description. It is least squares of links, plain terms of the drives and
     passive terms together, friction and stiffness not negative, torques weighed by what is left of each.
     """
-    arm, n, count = rows.base.source, rows.base.source.n, rows.base.count
-    columns = [*_joint_columns(arm, _spans(rows), rows.filters.width), *_spring_columns(rows, described)]
-    kinds = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES})
+    arm = rows.base.source
+    equations = PassiveEquations.of(rows)
+    columns = _joint_columns(arm, _spans(rows), rows.filters.width)
+    for options in _spring_options(described):  # the first that the rows tell from weights
+        tried = (added for added in options if equations.certain([*columns, *added], len(columns)))
+        columns = [*columns, *next(tried, [])]
     if not columns:
         return dataclasses.replace(arm, springs=described.springs)
-    added = [_passive_rows(rows, columns, track) for track in rows.tracks]
-    width, passive = count + n * len(kinds), slice(count + n * len(kinds), None)
-    blocks, torques = [], []
-    for j in range(n):
-        A = np.zeros((len(rows), width + len(columns)))
-        A[:, :count] = np.concatenate([part.Y[j, :, :count] for part in rows])
-        terms = np.concatenate([part.Y[j, :, count:] for part in rows])[:, kinds]
-        A[:, count + j * len(kinds) : count + (j + 1) * len(kinds)] = terms
-        A[:, passive] = np.concatenate([x[:, j] for x in added])
-        blocks.append(A)
-        torques.append(np.concatenate([part.tau[j] for part in rows]))
-    x = _solve_together(blocks, torques, len(columns))
-    for value, column, torque in zip(x[passive], columns, np.stack(blocks)[:, :, passive].T, strict=True):
-        if np.linalg.norm(value * torque) > NEGLIGIBLE_SHARE * np.linalg.norm(np.concatenate(torques)):
+    for value, size, column in zip(*equations.solve(columns)[::2], columns, strict=True):
+        if abs(value) * size > NEGLIGIBLE_SHARE * np.linalg.norm(np.concatenate(equations.torques)):
             arm = column.apply(arm, float(value))
     fitted = {column.spring for column in columns}
     known = [spring for spring in described.springs if spring.name not in fitted]
     return dataclasses.replace(arm, springs=(*arm.springs, *known))
 
 
-def _solve_together(blocks: list[NDArray], torques: list[NDArray], positive: int) -> NDArray:
-    """Weighted least squares of the rows of all torques; the last parameters are not negative."""
-    from scipy.optimize import lsq_linear
+class PassiveSolution(NamedTuple):
+    """Passive parameters, their standard deviations, and the norms of their columns."""
 
-    size = blocks[0].shape[1]
-    lower, x = np.full(size, -np.inf), np.zeros(size)
-    lower[size - positive :] = 0.0
-    weights = 1 / np.maximum([torque.std() for torque in torques], 1e-12)
-    for _ in range(ROUNDS):
-        A = np.concatenate([weight * block for weight, block in zip(weights, blocks, strict=True)])
-        b = np.concatenate([weight * torque for weight, torque in zip(weights, torques, strict=True)])
-        scale = 1 / np.maximum(np.linalg.norm(A, axis=0), 1e-12)
-        whole = np.vstack([A * scale, np.sqrt(RIDGE_SHARE) * np.eye(size)])
-        joined = np.column_stack([whole, np.append(b, np.zeros(size))])
-        R = np.asarray(np.linalg.qr(joined, mode="r"))
-        x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, np.inf)).x * scale
-        left = np.array([np.std(torque - block @ x) for torque, block in zip(torques, blocks, strict=True)])
-        weights = 1 / np.maximum(left, 1e-3 * left.max())
-    return x
+    values: NDArray
+    std: NDArray
+    sizes: NDArray
+
+
+class PassiveEquations(NamedTuple):
+    """Rows of each torque, of links and plain terms of the drives, to which passive columns are added."""
+
+    rows: Rows
+    blocks: list[NDArray]
+    torques: list[NDArray]
+
+    @classmethod
+    def of(cls, rows: Rows) -> PassiveEquations:
+        """Equations without passive columns."""
+        n, count = rows.base.source.n, rows.base.count
+        kinds = sorted({VISCOUS, OFFSET, ROTOR, *LEVELS[:2], *BRISTLES})
+        blocks, torques = [], []
+        for j in range(n):
+            A = np.zeros((len(rows), count + n * len(kinds)))
+            A[:, :count] = np.concatenate([part.Y[j, :, :count] for part in rows])
+            terms = np.concatenate([part.Y[j, :, count:] for part in rows])[:, kinds]
+            A[:, count + j * len(kinds) : count + (j + 1) * len(kinds)] = terms
+            blocks.append(A)
+            torques.append(np.concatenate([part.tau[j] for part in rows]))
+        return cls(rows, blocks, torques)
+
+    def certain(self, columns: Sequence[_Column], first: int) -> bool:
+        """Whether the passive parameter of column `first` is far from zero."""
+        values, std, _ = self.solve(columns)
+        return bool(values[first] > MIN_STIFFNESS * std[first])
+
+    def solve(self, columns: Sequence[_Column]) -> PassiveSolution:
+        """Weighted least squares of the rows of all torques; passive parameters are not negative."""
+        from scipy.optimize import lsq_linear
+
+        added = np.concatenate([_passive_rows(self.rows, columns, track) for track in self.rows.tracks])
+        blocks = [np.hstack([block, added[:, j]]) for j, block in enumerate(self.blocks)]
+        size, passive = blocks[0].shape[1], slice(-len(columns), None)
+        lower, x, cov = np.full(size, -np.inf), np.zeros(size), np.eye(size)
+        lower[passive] = 0.0
+        weights = 1 / np.maximum([torque.std() for torque in self.torques], 1e-12)
+        for _ in range(ROUNDS):
+            A = np.concatenate([weight * block for weight, block in zip(weights, blocks, strict=True)])
+            b = np.concatenate([weight * torque for weight, torque in zip(weights, self.torques, strict=True)])
+            scale = 1 / np.maximum(np.linalg.norm(A, axis=0), 1e-12)
+            whole = np.vstack([A * scale, np.sqrt(RIDGE_SHARE) * np.eye(size)])
+            joined = np.column_stack([whole, np.append(b, np.zeros(size))])
+            R = np.asarray(np.linalg.qr(joined, mode="r"))
+            x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, np.inf)).x * scale
+            left = np.array([np.std(t - block @ x) for t, block in zip(self.torques, blocks, strict=True)])
+            back = np.linalg.pinv(R[:-1, :-1]) * scale[:, None]
+            cov = np.sum(back**2, axis=1) * np.mean((weights * left) ** 2)
+            weights = 1 / np.maximum(left, 1e-3 * left.max())
+        return PassiveSolution(x[passive], np.sqrt(cov[passive]), np.linalg.norm(added, axis=(0, 1)))
 
 
 def _passive_rows(rows: Rows, columns: Sequence[_Column], track: Track) -> NDArray:
@@ -178,24 +208,20 @@ def _spans(rows: Rows) -> NDArray:
     return np.asarray(np.ptp(np.concatenate([shaft_positions(rows.base.source, t.q) for t in rows.tracks]), axis=0))
 
 
-def _spring_columns(rows: Rows, described: Arm) -> list[_Column]:
-    """Stiffness of each spring between links, and stiffness times rest length where weights of links do not hide it.
+def _spring_options(described: Arm) -> Iterator[list[list[_Column]]]:
+    """Columns of each spring between links: stiffness, and its product with the rest length, or both as described.
 
     About a level axis k L²/2 is the energy of a weight: the rest length is then as described. A spring that even so is
     one with weights has no column, and stays as described.
     """
-    columns = []
     for k, spring in enumerate(described.springs):
         stiffen, stretch = _setters(spring)
-        name = spring.name
-        pair = [_Column(_spring_torque(described, {2 * k: 1.0}), stiffen, name)]
-        if _unexplained(rows, pair[0]) < HIDDEN_SHARE:
-            both = {2 * k: 1.0, 2 * k + 1: spring.rest_length}
-            pair = [_Column(_spring_torque(described, both), _setters(spring, spring.rest_length)[0], name)]
-            columns += pair if _unexplained(rows, pair[0]) > HIDDEN_SHARE else []
-        else:
-            columns += [*pair, _Column(_spring_torque(described, {2 * k + 1: 1.0}), stretch, name)]
-    return columns
+        free = [
+            _Column(_spring_torque(described, {2 * k: 1.0}), stiffen, spring.name),
+            _Column(_spring_torque(described, {2 * k + 1: 1.0}), stretch, spring.name),
+        ]
+        both = _spring_torque(described, {2 * k: 1.0, 2 * k + 1: spring.rest_length})
+        yield [free, [_Column(both, _setters(spring, spring.rest_length)[0], spring.name)]]
 
 
 def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], Arm], Callable[[Arm, float], Arm]]:
@@ -212,15 +238,6 @@ def _setters(spring: Spring, rest: float = 0.0) -> tuple[Callable[[Arm, float], 
         return dataclasses.replace(to, springs=(*others, *longer))
 
     return stiffen, stretch
-
-
-def _unexplained(rows: Rows, column: _Column) -> float:
-    """Share of a column that the links' columns do not explain."""
-    torque = np.concatenate([_passive_rows(rows, [column], track)[..., 0] for track in rows.tracks]).T.ravel()
-    links = np.concatenate([part.Y[:, :, : rows.base.count] for part in rows], axis=1).reshape(len(torque), -1)
-    scale = np.maximum(np.linalg.norm(links, axis=0), 1e-12)
-    left = torque - links @ (np.linalg.lstsq(links / scale, torque, rcond=1e-9)[0] / scale)
-    return float(np.linalg.norm(left)) / max(float(np.linalg.norm(torque)), 1e-300)
 
 
 def _spring_torque(arm: Arm, shares: Mapping[int, float]) -> Callable[[Track], NDArray]:
