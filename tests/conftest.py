@@ -9,6 +9,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 # Folders and files whose kernels are compiled as a user's are: they are what is tested, or run for minutes of motion.
 OPTIMISED = ("test_smoke.py", "trace/llvm", "trace/test_", "servo/test_identify.py", "docs/test_servo_arms.py")
+IS_OPTIMISED = pytest.StashKey[bool]()  # whether the kernels in memory are
 
 
 def quicken_symbols(patch: pytest.MonkeyPatch) -> None:
@@ -147,15 +149,15 @@ def quick_code(request: pytest.FixtureRequest) -> Iterator[None]:
     Formulas are traced quicker, too. With ARMDYN_TEST_OPTIMISED all tests are of code as a user's.
     """
     from armdyn.trace.graphs import schedule
-    from armdyn.trace.llvm import processor
+    from armdyn.trace.llvm.processor import skip_optimisation
     from armdyn.trace.recent import kernels
 
     tested = request.path.relative_to(Path(__file__).parent).as_posix()
-    wanted = 2 if tested.startswith(OPTIMISED) or "ARMDYN_TEST_OPTIMISED" in os.environ else 0
-    if wanted != processor.OPTIMISATION:
-        processor.OPTIMISATION = wanted
+    wanted = tested.startswith(OPTIMISED) or "ARMDYN_TEST_OPTIMISED" in os.environ
+    if wanted != request.config.stash.get(IS_OPTIMISED, True):
         kernels.clear()
-    with pytest.MonkeyPatch.context() as patch:
+    request.config.stash[IS_OPTIMISED] = wanted
+    with pytest.MonkeyPatch.context() as patch, nullcontext() if wanted else skip_optimisation():
         patch.setattr(os, "fsync", lambda file: None)  # no file of a test need outlive a power cut
         if not wanted:
             quicken_symbols(patch)

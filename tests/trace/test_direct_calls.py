@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,10 +24,10 @@ print(bool(dispatcher()), np.array(rows).tobytes().hex(), armdyn.inverse_dynamic
 """
 
 
-def run(switch: str) -> list[str]:
+def run(switch: str, before: str = "") -> list[str]:
     environment = os.environ | {direct_calls.SWITCH: switch}
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", before + PROGRAM], env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
 
 
@@ -35,6 +36,29 @@ def test_both_ways_give_the_same_bits() -> None:
     assert direct[0] == str(direct_calls.available())
     assert through_python[0] == "False"
     assert direct[1:] == through_python[1:]
+
+
+def test_a_python_without_the_global_lock_calls_through_python() -> None:
+    direct, free_threaded = run("1"), run("1", 'import sys; sys.version += " free-threading build"\n')
+    assert free_threaded[0] == "False"
+    assert free_threaded[1:] == direct[1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("version", "3.14.0 free-threading build"),
+        ("version_info", (3, 10)),
+        ("version_info", (3, 15)),
+        ("maxsize", 2**31 - 1),
+        ("implementation", SimpleNamespace(name="pypy")),
+        ("gettotalrefcount", lambda: 0),
+    ],
+)
+def test_other_pythons_are_not_supported(name: str, value: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(direct_calls.SWITCH, raising=False)
+    monkeypatch.setattr(sys, name, value, raising=False)
+    assert not direct_calls.supported()
 
 
 @pytest.mark.skipif(not direct_calls.available(), reason="no direct calls on this Python")

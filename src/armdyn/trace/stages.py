@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from armdyn.trace.graphs.graph import Graph, Stage, graph_of
+from armdyn.trace.graphs.graph import Graph, Stage, graph_of, graph_of_function
 from armdyn.trace.graphs.schedule import TRIG, ancestors, uniform_nodes
 from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
@@ -71,14 +71,11 @@ def _graph_with_stage(program: Program) -> Graph | None:
     columns += [body, *(arguments for arguments, _ in recorder.calls)]
     flat += [slots, *(ca.vec(result) for _, result in recorder.calls)]
     calls = range(len(recorder.calls))
-    staged = Program(
-        program.name,
+    graph = graph_of_function(
+        ca.Function(program.name, flat, ca.cse(columns)),
         (*program.inputs, Port("slots", (slots.numel(),)), *(Port(f"call{k}", (body.numel(),)) for k in calls)),
         (*program.outputs, Port("stage", (body.numel(),)), *(Port(f"given{k}", (slots.numel(),)) for k in calls)),
-        program.formula,
     )
-    staged.__dict__["function"] = ca.Function(program.name, flat, ca.cse(columns))
-    graph = graph_of(staged)
     graph.stage = Stage(len(program.inputs), len(program.outputs), len(calls))
     return graph
 

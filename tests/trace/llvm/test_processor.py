@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
 import armdyn
-from armdyn.trace.llvm import processor
-from armdyn.trace.llvm.processor import skip_optimisation, versions
+from armdyn.trace.llvm.processor import is_optimised, skip_optimisation, versions
 from armdyn.trace.recent import kernels
 
 
@@ -29,8 +30,14 @@ def test_it_computes_the_same_and_is_kept_apart(tmp_path, monkeypatch):
 
 def interrupted() -> None:
     with skip_optimisation():
-        assert processor.OPTIMISATION == 0
+        assert not is_optimised()
         raise KeyboardInterrupt
+
+
+def test_other_threads_make_optimised_code():
+    with ThreadPoolExecutor() as pool, skip_optimisation():
+        assert pool.submit(is_optimised).result()
+        assert not is_optimised()
 
 
 def test_it_ends_with_an_interruption():

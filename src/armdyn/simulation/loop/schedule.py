@@ -123,6 +123,7 @@ class Schedule:
     channels: Mapping[str, NDArray] = field(default_factory=dict)  # what the law computed beforehand, (steps, ...)
     feels: bool = False  # whether the law's channel `wrench` is what a wrist sensor shows
     end: JointMotion | None = None  # the reference after the last step, each (1, n): there the law is sampled once more
+    slower: Schedule | None = None  # whose disturbances pass through faster here
 
     @property
     def kind(self) -> PlantFeatures:
@@ -145,9 +146,7 @@ class Schedule:
 
     def at_rate(self, by: int) -> Schedule:
         """The same reference and disturbances passed through faster: for linearisation, step lengths alone matter."""
-        other = replace(self, clock=replace(self.clock, period=self.clock.period / by))
-        other.__dict__["disturbances"] = self.disturbances  # already computed
-        return other
+        return replace(self, clock=replace(self.clock, period=self.clock.period / by), slower=self)
 
     @cached_property
     def reference_rows(self) -> NDArray:
@@ -158,6 +157,8 @@ class Schedule:
     @cached_property
     def disturbances(self) -> dict[str, NDArray]:
         """Wrench and base motion at the three instants of every step, (1, steps, 3, ...), without copies."""
+        if self.slower is not None:
+            return self.slower.disturbances
         kind, disturbances = self.plant.kind, {}
         t = np.arange(2 * self.clock.steps + 1) * (self.clock.h / 2)
         for name, wanted, rows in (

@@ -177,9 +177,13 @@ def _opcodes() -> dict[int, str]:
 
 def graph_of(program: Program) -> Graph:
     """The graph of a traced program."""
-    f = program.function
-    graph = Graph(program.name, program.inputs, program.outputs)
-    graph.results = [[-1] * port.size for port in program.outputs]
+    return graph_of_function(program.function, program.inputs, program.outputs)
+
+
+def graph_of_function(f: Any, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Graph:
+    """The graph of a CasADi function over flat vectors."""
+    graph = Graph(f.name(), inputs, outputs)
+    graph.results = [[-1] * port.size for port in outputs]
     work: dict[int, int] = {}  # CasADi reuses its work slots: slot -> node now in it
     codes = _opcodes()
     for k in range(f.n_instructions()):

@@ -46,7 +46,7 @@ def compile_graph(graph: Graph, shared: frozenset[int], form: Form = "kernel") -
         text += "\n" + function.dispatch_text()
     module = llvm.parse_assembly(text)
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
-    if form == "single rollout" and processor.OPTIMISATION:
+    if form == "single rollout" and processor.is_optimised():
         _pair_scalars(llvm, machine, module)
     code = machine.emit_object(module)
     ports = graph.own_inputs, graph.own_outputs

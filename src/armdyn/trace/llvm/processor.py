@@ -7,6 +7,7 @@ import platform
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -69,6 +70,7 @@ def target() -> Target:
 
 
 OPTIMISATION = 2  # of code generation; 0 makes the same operations into slower code in half the time
+_optimised: ContextVar[bool] = ContextVar("optimised", default=True)
 
 
 @contextmanager
@@ -76,19 +78,23 @@ def skip_optimisation() -> Iterator[None]:
     """Make code that is half as fast in a fraction of the time, for runs of few samples.
 
     The loop of a six-joint arm and its controller is compiled in 0.2 s instead of 1.1 s; each of its steps takes 3 us
-    instead of 2 us. This holds for the whole process: what other threads compile meanwhile is not optimised either.
+    instead of 2 us. What other threads compile meanwhile is optimised.
     """
-    global OPTIMISATION
-    before, OPTIMISATION = OPTIMISATION, 0
+    token = _optimised.set(False)
     try:
         yield
     finally:
-        OPTIMISATION = before
+        _optimised.reset(token)
+
+
+def is_optimised() -> bool:
+    """Whether code that is made now is optimised."""
+    return _optimised.get()
 
 
 def target_machine() -> Any:
     """A target machine: small code model (constants as memory operands), no costly optimisation."""
-    t, opt = target(), OPTIMISATION
+    t, opt = target(), OPTIMISATION if is_optimised() else 0
     return (
         llvm_binding()
         .Target.from_default_triple()
@@ -99,5 +105,5 @@ def target_machine() -> Any:
 def versions() -> str:
     """Return what the machine code depends on besides its source."""
     llvm = llvm_binding()
-    host = (sys.implementation.cache_tag, platform.machine(), target(), OPTIMISATION)
+    host = (sys.implementation.cache_tag, platform.machine(), target(), is_optimised())
     return repr((llvm.llvm_version_info, np.__version__, *host))
