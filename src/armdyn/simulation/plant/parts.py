@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypedDict
 
 from numpy.typing import ArrayLike
 
 from armdyn.dynamics.constraint import Constraint
+from armdyn.frozen import PartOf
 from armdyn.simulation.plant.contact import Contact, EndStops
 from armdyn.simulation.plant.elasticity import Elasticity
 from armdyn.simulation.plant.payload import Change
@@ -103,7 +104,8 @@ class ContactFeatures(NamedTuple):
     wrist: bool = False  # whether the law feels forces
 
 
-class PlantFeatures(NamedTuple):
+@dataclass(frozen=True)
+class PlantFeatures:
     """Features of a plant's formula; all else is folded away."""
 
     friction: str  # "none"; "smooth": velocity decides alone; "dry": joints can stick; "blurred": dry, made smooth
@@ -113,51 +115,20 @@ class PlantFeatures(NamedTuple):
     saturation: bool
     wrench: tuple[str, ...]  # frames at which wrenches act; "" is the tip
     base_motion: bool
-    springs: ElasticFeatures = ElasticFeatures()
-    contact: ContactFeatures = ContactFeatures()
+    springs: ElasticFeatures
+    contact: ContactFeatures
     constraint: Constraint | None = None
     servo: str = ""  # "spring", or "dead band" if some servo has one; empty: commands are torques
 
-    @property
-    def elastic(self) -> tuple[int, ...]:
-        """Joints with a spring behind their rotor."""
-        return self.springs.joints
-
-    @property
-    def backlash(self) -> tuple[int, ...]:
-        """See `ElasticFeatures`."""
-        return self.springs.backlash
-
-    @property
-    def motor_encoders(self) -> bool:
-        """See `ElasticFeatures`."""
-        return self.springs.motor_encoders
-
-    @property
-    def motor_friction(self) -> bool:
-        """See `ElasticFeatures`."""
-        return self.springs.motor_friction
-
-    @property
-    def surfaces(self) -> tuple[str, ...]:
-        """See `ContactFeatures`."""
-        return self.contact.surfaces
-
-    @property
-    def touching(self) -> tuple[int, ...]:
-        """See `ContactFeatures`."""
-        return self.contact.touching
-
-    @property
-    def stops(self) -> bool:
-        """See `ContactFeatures`."""
-        return self.contact.stops
-
-    @property
-    def wrist(self) -> bool:
-        """See `ContactFeatures`."""
-        return self.contact.wrist
+    elastic = PartOf[tuple[int, ...]]("springs.joints", "Joints with a spring behind their rotor.")
+    backlash = PartOf[tuple[int, ...]]("springs.backlash", "Elastic joints with play.")
+    motor_encoders = PartOf[bool]("springs.motor_encoders", "Whether encoders of elastic joints sit on rotors.")
+    motor_friction = PartOf[bool]("springs.motor_friction", "Whether friction of elastic joints acts on rotors.")
+    surfaces = PartOf[tuple[str, ...]]("contact.surfaces", "Kinds of the surfaces that points may touch.")
+    touching = PartOf[tuple[int, ...]]("contact.touching", "The link of each such point, -1 for the tip.")
+    stops = PartOf[bool]("contact.stops", "Whether joints run into springs at their limits.")
+    wrist = PartOf[bool]("contact.wrist", "Whether the law feels forces.")
 
     def with_wrist(self, feels: bool) -> PlantFeatures:
         """The same with a law that feels forces, or does not."""
-        return self._replace(contact=self.contact._replace(wrist=feels))
+        return replace(self, contact=self.contact._replace(wrist=feels))
