@@ -4,6 +4,7 @@
     const bytes = Uint8Array.from(atob(text), letter => letter.charCodeAt(0));
     return Array.from(new Float32Array(bytes.buffer), value => Number.isFinite(value) ? value : null);
   };
+  const tick = value => value && Math.abs(value) < 1e-3 ? (+value.toPrecision(4)).toExponential() : short(value);
   const short = value => value == null ? "" : String(+value.toPrecision(4));
   const acrossHook = lines => u => {
     const {left, top, width, height} = u.bbox;
@@ -38,7 +39,8 @@
       return panel.log ? uPlot.rangeLog(low, high, 10, false) : uPlot.rangeNum(low, high, 0.1, false);
     };
     const axis = {font: "12px system-ui,sans-serif", labelFont: "12px system-ui,sans-serif", labelSize: 18, size: 34,
-      grid: {stroke: "#e3e8ee", width: 1}, ticks: {stroke: "#e3e8ee", width: 1, size: 4}, stroke: "#3d4b59"};
+      grid: {stroke: "#e3e8ee", width: 1}, ticks: {stroke: "#e3e8ee", width: 1, size: 4}, stroke: "#3d4b59",
+      values: (u, splits) => splits.map(tick)};
     return {
       title: panel.title, width, height: Math.max(panel.height, 90) + (panel.x ? 52 : 34) + (panel.title ? 24 : 0),
       series, bands, scales: {x: {time: false}, y: {distr: panel.log ? 3 : 1, range: whole}},

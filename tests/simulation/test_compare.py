@@ -146,7 +146,7 @@ def test_a_run_tunes_the_next(planar, sway):
         armdyn.retuned(armdyn.ModifiedSlotineLi(unknowns, 8.0, 1.0), first)
 
 
-LOADED = "planar2 with {} that the laws do not know{}; bandwidth 3 Hz, sampled at 1000 Hz"
+LOADED = "planar2 with an unmodelled payload of 2.5 kg{}; bandwidth 3 Hz, sampled at 1000 Hz"
 
 
 def test_chosen_controllers_run_in_their_order_and_tell_it():
@@ -157,10 +157,10 @@ def test_chosen_controllers_run_in_their_order_and_tell_it():
     assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
     with pytest.raises(ArmdynError, match=r"unknown controller 'PDD' \(did you mean 'pd'\?\); expected one of: pd, "):
         armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
-    assert found.about == LOADED.format("2.5 kg", " (its model has no friction)")
+    assert found.about == LOADED.format(" (its model has no friction)")
     rubbing = [dataclasses.replace(joint, friction=armdyn.Friction(0.1)) for joint in armdyn.arms.planar2().joints]
     found = armdyn.mismatch_study(armdyn.arms.planar2().with_joints(rubbing), duration=0.1, controllers=("PD",))
-    assert found.about == LOADED.format("2.5 kg and 1.25 times the friction", "")
+    assert found.about == LOADED.format(" and 1.25 times the modelled friction")
 
 
 def test_interruption_keeps_the_controllers_that_have_run(planar, sway):

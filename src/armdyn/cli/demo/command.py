@@ -14,7 +14,7 @@ import typer
 
 from armdyn.cli.interrupts import watch
 from armdyn.cli.resolve import Json
-from armdyn.cli.show import print_json
+from armdyn.cli.show import print_json, print_list
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,9 @@ def demo(
 
     console = Console(highlight=False, stderr=json)
     out.mkdir(parents=True, exist_ok=True)
-    console.print("[bold]armdyn demo[/bold]: a PUMA 560 that is not as described; no network, no hardware")
+    console.print(
+        "[bold]armdyn demo[/bold]: a PUMA 560 whose load differs from its description; no network, no hardware"
+    )
     started = time.perf_counter()
     study = DemoStudy(arms.puma560(), out)
     lines = _run(study, out, console)
@@ -50,9 +52,8 @@ def demo(
     if json:
         print_json({"folder": str(out), "seconds": seconds, "achieved": lines, "tip_errors": study.tracking})
         return
-    console.print(f"\n[bold]Done in {seconds:.1f} s:[/bold]")
-    for line in lines:
-        console.print(f"- {line}", markup=False)
+    console.print()
+    print_list(f"Done in {seconds:.1f} s:", lines)
     console.print(f"Look at {out / 'report.html'} and {out / 'demo.png'}.", markup=False)
 
 

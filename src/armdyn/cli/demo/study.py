@@ -1,4 +1,4 @@
-"""The demo's story: excite an arm that is not as described, identify it, control it, export it.
+"""The demo's story: excite an arm whose load differs from its description, identify it, control it, export it.
 
 The "real" arm carries a load that its description does not mention, has more friction, and instruments with noise and
 finite resolution. Everything is computed when first asked for.
@@ -197,7 +197,7 @@ def export_c(study: DemoStudy, folder: Path) -> str:
     if compiler() is not None:
         self_test(code)
         checked = f"compiled, its self-test passed, one step takes {1e6 * step_time(code, study.arm.n):.2f} us"
-    return f"wrote the controller as C99 ({code.update.total}); {checked} (c/)"
+    return f"wrote the controller as C99 ({code.update.total}); {checked} (in c/)"
 
 
 def show(study: DemoStudy, lines: list[str], folder: Path) -> None:

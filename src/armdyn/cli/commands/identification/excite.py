@@ -319,11 +319,7 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
 
     n, count = excitation.base.source.n, excitation.base.count
     print(f"{excitation.base.name}: {excitation.trajectory.duration:g} s, designed in {excitation.seconds:.0f} s")
-    print(
-        f"Condition number {excitation.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good "
-        f"({excitation.condition_worst:.1f} for the worst usual choice of base columns, "
-        f"{excitation.condition_unit:.1f} with unit columns)"
-    )
+    print(f"Condition number {excitation.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good")
     print("\n".join(["At all times:", *(f"  {line}" for line in excitation.always)]))
     print(
         "\n".join(
@@ -332,7 +328,7 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
     )
     if len(written) == 1:
         start = ", ".join(f"{x:.3g}" for x in excitation.trajectory(0.0).q)
-        print(f"It starts at q = {start}; --home makes files that bring the robot there and back, --ros a sender.")
+        print(f"Start pose: q = {start}. --home adds approach and return motions, --ros a ROS 2 sender.")
     if not excitation.is_good:
         print(f"Some parameters are weakly excited: {advice(excitation)}")
     print(f"Saved as {', '.join(str(path) for path in written)}")

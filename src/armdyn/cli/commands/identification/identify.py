@@ -174,8 +174,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
     print(f"measured: {held} on held-out data, {fit.rel_error:.2%} on the fitted data{other}")
     if not isnan(fit.rel_error_source):
-        better = ", less than that of the fit" if description_is_better(fit) else ""
-        print(f"the arm as it was described has {fit.rel_error_source:.1%} on these logs{better}")
+        better = ", less than the fit's" if description_is_better(fit) else ""
+        print(f"the original model's torque error on these logs: {fit.rel_error_source:.1%}{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
             print(f"{finding.text}: {remedy(fit.source, finding)} declares it, --coupling none leaves it out")
@@ -197,7 +197,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        print("torques do not determine masses of single links (--mass-bounds bounds their sum)")
+        print("torques cannot determine individual link masses; --mass-bounds limits their sum")
     if step := next_step(fit):
         print(f"next: {step}")
     if command := step_command(fit, out):
