@@ -137,6 +137,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes; one per core by default")
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
     parser.add_argument("--page", type=Path, help="also write the page of robots tried (docs/robots.md)")
+    parser.add_argument("--peers", type=Path, help="table that figaroh_comparison.py printed, for that page")
     parser.add_argument("--done", action="store_true", help="only tables of what is in the file of rows")
     parser.add_argument(
         "--thresholds",
@@ -155,7 +156,7 @@ def main() -> None:
     rows = run(wanted, given.results, given.jobs)
     print_tables(rows)
     if given.page is not None:
-        given.page.write_text(page(rows))
+        given.page.write_text(page(rows, given.peers.read_text() if given.peers else ""))
 
 
 if __name__ == "__main__":

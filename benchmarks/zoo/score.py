@@ -71,6 +71,7 @@ def judged(case: Case, fit: Any) -> dict[str, Any]:
             if model == "consistent" and getattr(told, "std", None) is not None:
                 row["band"] = _banded(case.test, told)
     row["stated"] = float(getattr(fit, "stated", fit.held_out))
+    row["expected"] = float(getattr(fit, "expected_error", np.nan))
     verdict = getattr(fit, "verdict", None)
     row["verdict"] = None if verdict is None else str(verdict.word)
     row["why"] = [] if verdict is None else [str(reason) for reason in verdict.reasons]

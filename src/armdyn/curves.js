@@ -44,7 +44,7 @@
     return {
       title: panel.title, width, height: Math.max(panel.height, 90) + (panel.x ? 52 : 34) + (panel.title ? 24 : 0),
       series, bands, scales: {x: {time: false}, y: {distr: panel.log ? 3 : 1, range: whole}},
-      axes: [{...axis, label: panel.x || undefined}, {...axis, label: panel.y || undefined, size: 52, space: 24}],
+      axes: [{...axis, label: panel.x || undefined}, {...axis, label: panel.y || undefined, size: 52, space: 16}],
       cursor: {sync: {key, setSeries: false}, y: false, points: {size: 6}}, legend: {live: true},
       hooks: {draw: [acrossHook(panel.lines)]},
     };

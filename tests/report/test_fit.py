@@ -19,7 +19,7 @@ from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.identification.quality import JointVerdict, Level, Step, Verdict
 from armdyn.report.advice import advice, next_command, next_step
-from armdyn.report.fit_tables import known_alone
+from armdyn.report.fit_tables import known_alone, links
 from armdyn.report.friction import friction_figure
 
 
@@ -297,3 +297,11 @@ def test_what_logs_do_not_determine_is_marked(puma_fit_and_truth, tmp_path):
     assert 'class="unknown"' in fit.report(tmp_path / "fit.html").read_text()
     fit.save(tmp_path / "fit.urdf")
     assert any("not determined by the logs" in note for note in armdyn.load(tmp_path / "fit.urdf").notes)
+
+
+def test_a_centre_known_no_better_than_the_size_of_its_body_is_grey(puma_fit_and_truth):
+    fit = puma_fit_and_truth[0]
+    wide = dataclasses.replace(fit.base, std=np.where(np.isfinite(fit.base.std), 1e3, np.inf))
+    numbers = re.compile(r"<td[^>]*>(<span class=\"unknown\"[^>]*>)?[^<]*±")
+    assert any(not mark for mark in numbers.findall(links(fit)[0]))
+    assert all(numbers.findall(links(fit.with_fields(base=wide, determined=0 * fit.determined > 0))[0]))

@@ -33,11 +33,13 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     suggestions = []
     if fit.undetermined:
-        suggestions.append(f"Move {_joints(fit.undetermined)}: the logs do not determine {_list(fit.undetermined)}.")
+        suggestions.append(
+            f"Move {_joints(fit, fit.undetermined)}: the logs do not determine {_list(fit.undetermined)}."
+        )
     if fit.weak:
         suggestions.append(
             f"{len(fit.weak)} parameters are smaller than their uncertainty ({_list(fit.weak)}). They hardly change "
-            f"any torque. To determine them, log a faster motion of {_joints(fit.weak)} together."
+            f"any torque. To determine them, log a faster motion of {_joints(fit, fit.weak)} together."
         )
     suggestions += _timid(fit)
     if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
@@ -171,11 +173,11 @@ def _list(names: tuple[str, ...]) -> str:
     return ", ".join(names[:MAX_JOINTS_NAMED]) + (" ..." if len(names) > MAX_JOINTS_NAMED else "")
 
 
-def _joints(parameters: tuple[str, ...]) -> str:
+def _joints(fit: Fit, parameters: tuple[str, ...]) -> str:
     """The joints of parameters such as Ixx3 or F02 (the offset of joint 2)."""
     matches = (re.search(r"\d+$", name) for name in parameters)
     named = sorted({int(number.group()) for number in matches if number})
-    if not named:
+    if len(named) in (0, fit.arm.n):
         return "all joints"
     return f"joint{'s' if len(named) > 1 else ''} {', '.join(map(str, named))}"
 

@@ -276,6 +276,7 @@ def summary(fit: Fit) -> dict[str, Any]:
         "rel_error_joints": fit.rel_error_joints,
         "residuals": {"logs": _comparison(fit.training), "validation": _comparison(fit.other)},
         "theta": fit.theta,
+        "determined": fit.determined,
         "base": {
             **attributes(fit.base, "names theta std intervals"),
             "bound": None if fit.bound is None else fit.bound.parameters,
