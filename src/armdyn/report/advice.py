@@ -32,10 +32,8 @@ EXCITE = "armdyn excite designs one"
 def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     suggestions = []
-    if fit.undetermined:
-        suggestions.append(
-            f"Move {_joints(fit, fit.undetermined)}: the logs do not determine {_list(fit.undetermined)}."
-        )
+    if unknown := fit.undetermined:
+        suggestions.append(f"Move {_joints(fit, unknown)}: the logs do not determine {_list(unknown)}.")
     if fit.weak:
         suggestions.append(
             f"{len(fit.weak)} parameters are smaller than their uncertainty ({_list(fit.weak)}). They hardly change "

@@ -10,7 +10,6 @@ from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.report.units import cell, shared_unit, with_unit
-from armdyn.spatial.inertia import Inertia
 
 ROUND_OFF = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
@@ -37,7 +36,8 @@ def links(fit: Fit) -> list[str]:
         known = not np.isnan(before.inertia.theta).any() and before.inertia.mass > 0
         was = (f"{before.inertia.mass:.3g}", vector(before.inertia.com)) if known else ("-", "-")
         known_terms = fit.determined[j - 1] if len(fit.determined) else np.ones(10, bool)
-        size = _gyration(before.inertia if known else body)
+        whole = before.inertia if known else body
+        size = np.sqrt(np.trace(whole.tensor_com) / max(2 * whole.mass, 1e-300))  # radius of gyration
         centre = (
             marked(with_interval(c, h), tells if np.isnan(h) else h < size)
             for c, h, tells in zip(body.com, half, known_terms[0] & known_terms[1:4], strict=True)
@@ -54,13 +54,8 @@ def links(fit: Fit) -> list[str]:
     described = any(row[2] != "-" for row in more)
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
     title = "Moments of inertia" + (", masses and centres of the description" if described else "")
-    others = fold(title, table(heads, [row[: len(heads)] for row in more]))
-    return [table(LINK_HEADS, rows), paragraph(caption, "small"), others]
-
-
-def _gyration(body: Inertia) -> float:
-    """Radius of gyration of a body [m]."""
-    return float(np.sqrt(max(np.trace(body.tensor_com), 0.0) / (2 * body.mass))) if body.mass > 0 else 0.0
+    body_rows = [row[: len(heads)] for row in more]
+    return [table(LINK_HEADS, rows), paragraph(caption, "small"), fold(title, table(heads, body_rows))]
 
 
 def joints(fit: Fit) -> list[str]:
