@@ -221,3 +221,13 @@ def test_a_jax_too_old_is_named(monkeypatch):
     monkeypatch.setattr(jax, "__version_info__", (0, 8, 0))
     with pytest.raises(ArmdynError, match=r"to_jax needs JAX 0\.8\.1 or newer, got .*pip install '.*\[jax\]'"):
         armdyn.to_jax(armdyn.inverse_dynamics, armdyn.arms.planar2())
+
+
+def test_frames_of_trees(rng):
+    """Options go with the function: poses and Jacobians of the second hand, and their derivative."""
+    arm = armdyn.arms.two_arms()
+    q = rng.normal(size=(5, arm.n)) * 0.3
+    pose = armdyn.to_jax(armdyn.forward_kinematics, arm, frame="right_hand")
+    np.testing.assert_array_equal(pose(q), armdyn.forward_kinematics(arm, q, frame="right_hand"))
+    slope = jax.jacrev(lambda x: pose(x)[:3, 3])(q[0])
+    np.testing.assert_allclose(slope, armdyn.jacobian(arm, q[0], frame="right_hand")[:3], rtol=0, atol=1e-12)

@@ -236,6 +236,14 @@ OTHERS = {
 }
 
 
+def test_selftest_of_a_frame_of_a_tree(any_compiler: str, tmp_path: Path) -> None:
+    """Poses and Jacobians of the second hand, fingers that mimic included."""
+    functions = [armdyn.forward_kinematics, armdyn.jacobian]
+    code = armdyn.c_code(functions, armdyn.arms.two_arms(), tmp_path, options={"frame": "right_hand"})
+    done = run_selftest(code, any_compiler)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @pytest.mark.slow
 def test_every_public_function_can_be_exported(any_compiler: str, tmp_path: Path, traced_functions) -> None:
     arm = armdyn.arms.planar2()
