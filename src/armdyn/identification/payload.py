@@ -14,7 +14,6 @@ from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import LOST_SHARE, Information, correlated_sum, determine
@@ -25,7 +24,7 @@ from armdyn.identification.hypotheses.motions import DELAYS, delay_finding
 from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
-from armdyn.identification.logs.log import Log, require_all_torques
+from armdyn.identification.logs.log import SMALL_SHARE, Log, require_all_torques
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, level_for

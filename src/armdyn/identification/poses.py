@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
-from armdyn.identification.logs.log import MIN_POSES, Log, Stretch
+from armdyn.identification.logs.log import MIN_POSES, SMALL_SHARE, Log, Stretch
 from armdyn.identification.motion.differentiate import differentiate
 
 CUTOFF_HZ = 2.0  # Hz: arms that stand still need no more

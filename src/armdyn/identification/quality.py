@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE, NextMotion
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.logs.log import SMALL_SHARE
 
 
 class Level(StrEnum):

@@ -134,3 +134,17 @@ def test_computed_torques(make_log):
     assert found.value < 1e-3
     assert "were they computed?" in found.text
     assert notes(0.1) == []
+
+
+def test_amperes_of_unlike_drives(puma, log):
+    """Gains relative to one another first, then the factor of all, by the description.
+
+    Torques of the wrist are mostly friction and noise: bodies do not tell their gains.
+    """
+    spoilt = dataclasses.replace(log, tau=log.tau / np.array([12, 5, 9, 14, 6, 10]))
+    for _ in range(2):
+        found, *_ = doubts(puma, spoilt)
+        assert found.kind == "gain"
+        spoilt = spoilt.corrected(found.correction)
+    assert doubts(puma, spoilt) == []
+    np.testing.assert_allclose(spoilt.tau.std(axis=0)[:3], log.tau.std(axis=0)[:3], rtol=0.1)

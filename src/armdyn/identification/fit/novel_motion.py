@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
 RANGE_SHARE = 0.5  # of a joint's limits' range that motion should go through
 REPEATS, REPEAT_SAMPLES = 4, 150  # of new motion
-SMALL_SHARE = 0.02  # of the largest travel, speed or torque, below which a joint does not count, or an error
 
 
 def novel_motion(tracks: Iterable[Track], moved: Iterable[int] | None = None) -> Track:

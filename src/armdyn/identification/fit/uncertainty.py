@@ -19,8 +19,9 @@ from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import ConstrainedEstimate
 from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.novel_motion import SMALL_SHARE, moved_joints, novel_motion, wide_motion
+from armdyn.identification.fit.novel_motion import moved_joints, novel_motion, wide_motion
 from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)

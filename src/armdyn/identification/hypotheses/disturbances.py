@@ -8,14 +8,13 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind
 from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, MIN_REDUCTION, Hypothesis, LogVariant
 from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, STUCK_TRAVEL, runs
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import SMALL_SHARE, Log
 
 STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may change
 

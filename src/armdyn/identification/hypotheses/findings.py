@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlations
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.columns import FASTEST_HZ
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.guess_columns import RATE_LIKENESS
-from armdyn.identification.logs.log import DYNAMICS_SECONDS, Log, turns_too_far
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, SMALL_SHARE, Log, turns_too_far
 from armdyn.model.arm import Arm
 
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move

@@ -16,13 +16,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.bounds import PossibleRatios, possible_ratios
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
 from armdyn.identification.hypotheses.wording import describe, hint_of
 from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
 
 MIN_EVIDENCE = 15.0  # log evidence ratio, prior odds included, from which on a fault is reported

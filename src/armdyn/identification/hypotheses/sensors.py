@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.novel_motion import SMALL_SHARE
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import COMPARED_SECONDS
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE
 from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import SMALL_SHARE, Log
 from armdyn.model.arm import Arm
 
 COARSE_VALUES = 20  # different torques, of which fewer show no clipping
