@@ -149,3 +149,17 @@ def test_curves_of_a_batch(planar, swing):
     assert "[deg]" in figure.axes[0].get_ylabel()
     with raises(ArmdynError, names=("power",), expected="one of q, qd, tau, error"):
         armdyn.plot_run(batch, "power")
+
+
+def test_a_run_is_printed_as_a_table_of_its_joints():
+    arm = armdyn.arms.planar2()
+    law = armdyn.ComputedTorque.from_bandwidth(arm, 3.0)
+    run = armdyn.simulate(arm, law, [0.3, -0.5], 0.5, 500, q0=np.zeros(2), qd0=np.zeros(2))
+    first, heads, *rows, units = str(run).splitlines()
+    assert first == "SimulationResult 'simulation': 251 samples to t = 0.5 s"
+    assert heads.split() == ["joint", "rms", "error", "max", "error", "rms", "torque", "max", "torque"]
+    assert [row.split()[0] for row in rows] == list(arm.joint_names)
+    assert [float(row.split()[2]) for row in rows] == [0.3, 0.5]
+    assert units == "rad or m, N m or N"
+    batch = armdyn.simulate(arm, law, [0.3, -0.5], 0.1, 500, q0=np.zeros((3, 2)), qd0=np.zeros((3, 2)))
+    assert str(batch) == repr(batch)

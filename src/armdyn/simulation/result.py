@@ -174,6 +174,20 @@ class SimulationResult(Reported):
         until = f" to t = {self.t[-1]:g} s" if len(self.t) else ""
         return f"<SimulationResult '{self.name}': {runs}{len(self.t)} samples{until}{end}>"
 
+    def __str__(self) -> str:
+        """Errors and torques of the joints of a run."""
+        if self.batch or not len(self.t):
+            return repr(self)
+        names = [str(j + 1) for j in range(self.n)] if self.arm is None else self.arm.coordinate_names
+        width, m = max(map(len, ("joint", *names))), self.metrics
+        columns = (m.rms_error, m.max_error, m.rms_torque, m.max_torque)
+        rows = [
+            f"{name:{width}}" + "".join(f"{x:12.3g}" for x in numbers)
+            for name, *numbers in zip(names, *columns, strict=True)
+        ]
+        heads = "".join(f"{head:>12}" for head in ("rms error", "max error", "rms torque", "max torque"))
+        return "\n".join([repr(self)[1:-1], f"{'joint':{width}}{heads}", *rows, "rad or m, N m or N"])
+
     def _repr_html_(self) -> str:
         return present(self, "html") if len(self.t) else f"<p>{escape(repr(self))}</p>"
 

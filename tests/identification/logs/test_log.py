@@ -54,3 +54,8 @@ def test_readings_sent_again_are_told_from_an_arm_at_rest():
     rest = np.where((t > 2) & (t < 2.5), 2.0, np.where(t >= 2.5, t - 0.5, t))[:, None]
     smooth = np.round(np.sin(np.pi * rest / 4) ** 2, 3)  # slow where it rests
     assert armdyn.Log(t, smooth, smooth).fresh(slice(0, len(t))).q[(t > 2.05) & (t < 2.45)].all()
+
+
+def test_a_log_is_printed_with_what_was_assumed():
+    log = armdyn.Log(T, Q, Q, name="one.csv", notes=("q: no unit named: taken as rad",))
+    assert str(log) == "one.csv: 100 samples of 2 joints, 2.0 s at 50 Hz\n  q: no unit named: taken as rad"

@@ -208,6 +208,10 @@ class Log(HintedAttributes, Record):
     def __repr__(self) -> str:
         return f"<Log '{self.name}': {self.extent}>"
 
+    def __str__(self) -> str:
+        """Size of the log, and how it was read."""
+        return "\n".join([f"{self.name}: {self.extent}", *(f"  {note}" for note in self.notes)])
+
     def plot(self, path: str | os.PathLike[str] | None = None) -> Figure:
         """Positions and torques over time, written to `path` if one is given (.png, .svg, .pdf)."""
         return draw_figure(self, path)
