@@ -294,6 +294,36 @@ def test_wrench_at_the_tip_of_a_tree(arm, state):
     np.testing.assert_allclose(armdyn.forward_dynamics(arm, q, qd, loaded, wrench=wrench), qdd, rtol=1e-8, atol=1e-8)
 
 
+def test_wrench_at_any_frame(arm, state):
+    """By an arm whose tip is there."""
+    q, qd, qdd = (x[0] for x in state)
+    wrench, free = np.arange(1.0, 7.0), armdyn.inverse_dynamics(arm, q, qd, qdd)
+    for link in arm.link_names[::3]:
+        R = armdyn.forward_kinematics(arm, q, frame=link)[:3, :3]
+        force = np.concatenate([R @ wrench[:3], R @ wrench[3:]])
+        loaded = armdyn.inverse_dynamics(arm.with_tip(link), q, qd, qdd, wrench=wrench)
+        np.testing.assert_allclose(loaded, free - armdyn.jacobian(arm, q, frame=link).T @ force, **CLOSE)
+
+
+def test_a_turning_base_is_a_joint_before_all_branches(arm, state):
+    """As far as the other joints feel it; and a falling base takes gravity away."""
+    arm = dataclasses.replace(arm, base_pose=np.eye(4))
+    on_table = [
+        dataclasses.replace(joint, parent="table") if parent < 0 else joint
+        for joint, parent in zip(arm.joints, arm.parents, strict=True)
+    ]
+    table = Link("table", Inertia.zero())
+    longer = dataclasses.replace(arm, joints=(Joint("turntable"), *on_table), links=(table, *arm.links))
+    q, qd, qdd = (x[0] for x in state)
+    w, wd = 0.7, -0.4
+    want = armdyn.inverse_dynamics(longer, [0, *q], [w, *qd], [wd, *qdd])[1:]
+    base = (np.array([0, 0, w]), np.array([0, 0, wd]), np.zeros(3))
+    np.testing.assert_allclose(armdyn.inverse_dynamics(arm, q, qd, qdd, base_motion=base), want, **CLOSE)
+    falling = (np.zeros(3), np.zeros(3), arm.gravity)
+    at_rest = armdyn.inverse_dynamics(arm, q, 0 * q, 0 * q, base_motion=falling)
+    np.testing.assert_allclose(at_rest, np.zeros(arm.n), atol=1e-12)
+
+
 def test_base_parameters(arm, state):
     """By numbers, and on trees of free joints by rules: as many, and torques of all motions follow from them."""
     base = armdyn.base_parameters(arm, joint_terms=("rotor",))
