@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from armdyn.errors import DataError
 from armdyn.model.arm import Arm
 from armdyn.servo.log import ServoLog
+from armdyn.servo.units import MAX_OUTSIDE_SHARE
 
 MIN_MOTION = 0.02  # rad or m: what a joint must be commanded to move at least
 LIMIT_SLACK_RAD = np.radians(2.0)  # rad: encoders and limits of descriptions differ by some
-MAX_BEYOND_SHARE = 0.01  # of the commands
 MAX_LAG_S = 0.5  # s: no servo answers later
 MAX_MISS_RATIO = 0.3  # of a commanded motion, that a servo which follows it may miss
 
@@ -51,7 +51,7 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
     beyond = (log.command > upper + LIMIT_SLACK_RAD) | (log.command < lower - LIMIT_SLACK_RAD)
     share = beyond.mean(0)
     j = int(np.argmax(share))
-    if share[j] > MAX_BEYOND_SHARE:
+    if share[j] > MAX_OUTSIDE_SHARE:
         worst = log.command[beyond[:, j], j]
         far = worst[np.argmax(np.abs(worst))]
         raise DataError(

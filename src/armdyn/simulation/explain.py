@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
+from armdyn.simulation.loop.stability import MIN_FACTOR
 from armdyn.simulation.result import SimulationResult
 
 LARGE_TORQUE_RATIO = 1.5  # RMS torque over what the motion needs, from which on it is told
@@ -14,7 +15,6 @@ LEFT_VELOCITY_RATIO = 3.0
 SHAKING_SHARE = 0.4  # share of steps at which a signal changes its sign, from which on it shakes from sample to sample
 TAIL_SAMPLES = 40  # samples before a joint left that show how it did
 AT_ONCE_SAMPLES = 5  # samples within which only gains that are too high for the rate make a joint leave
-RUNAWAY_RATIO = 10.0  # estimate at the end over its largest value in the first half, from which on it ran away
 
 
 def explain(result: SimulationResult) -> str:
@@ -81,7 +81,7 @@ def _estimate_ran(result: SimulationResult, row: int) -> bool:
     if phi is None or row < 4:
         return False
     size = np.nan_to_num(np.abs(phi[: row + 1]), nan=np.inf).max(1)
-    return bool(size[-1] > RUNAWAY_RATIO * max(float(size[: row // 2].max()), 1e-12))
+    return bool(size[-1] > MIN_FACTOR * max(float(size[: row // 2].max()), 1e-12))
 
 
 def _joint(result: SimulationResult, j: int) -> str:

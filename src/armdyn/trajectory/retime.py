@@ -11,10 +11,9 @@ from armdyn.arrays import check_positive, row_of
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
-from armdyn.trajectory.motion_limits import ROUND_OFF
+from armdyn.trajectory.motion_limits import BLOCK_SAMPLES, ROUND_OFF
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 
-GRID_STEPS = 20_000  # steps at which limits are looked at
 # Values between the steps of the grid may be larger than those on it by this part.
 LIMIT_MARGIN = 1e-6
 FINER_STEPS = 100  # steps for one, where the acceleration seems to jump
@@ -77,7 +76,7 @@ def scale_to_limits(
         to be limited of a motion whose acceleration jumps on the way. That of a cubic begins and ends with a jump,
         which counts for no jerk.
     """
-    t = np.linspace(0.0, motion.duration, GRID_STEPS + 1)
+    t = np.linspace(0.0, motion.duration, BLOCK_SAMPLES + 1)
     q, qd, qdd = motion(t)
     change = np.diff(qdd, axis=0)
     if np.isfinite(jerk).any():

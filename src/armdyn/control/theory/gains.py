@@ -12,7 +12,8 @@ from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
 
-# Part of the largest entry of matrices, up to which asymmetry, negative eigenvalues and commutators are round-off.
+# Up to which asymmetry, negative eigenvalues and commutators of matrices, by their largest entry, are round-off, and so
+# are pivots of mass matrices [kg or kg m²].
 ROUND_OFF = 1e-9
 # Samples a period of the loop's own frequency below which a sampled law differs visibly from its design.
 SAMPLES_A_PERIOD = 20.0

@@ -36,7 +36,7 @@ SLIDING_VELOCITY = 0.2
 # growth counts: the lower rate may be too low still, and at the higher one differences are less accurate.
 MIN_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
-MIN_FACTOR = 10.0  # by which an error must grow along the motion
+MIN_FACTOR = 10.0  # by which an error must grow along the motion, or an estimate, to run away
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
 PARTS_OF_CHECK = 6  # maps at the first instants, at two higher rates, and along the motion: together one run
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
