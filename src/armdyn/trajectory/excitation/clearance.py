@@ -24,6 +24,7 @@ OVERLAP_RATIO = 0.95  # part of all random configurations in which things overla
 TOUCHING_DISTANCE_M = 0.02  # clearance below which they do [m]
 NEVER_NEAR_DISTANCE_M = 0.1  # clearance of all of them beyond which searches need not look [m]
 MAX_PAIRS = 60  # of capsules that are compiled into a kernel, at some ten milliseconds each
+DISTANCE_RATE_HZ = 500.0  # samples per second of the first grid: speeds and accelerations bound what is between them
 TIGHT_M = 0.0005  # how near a tight bound is to the least distance [m]
 
 
@@ -274,7 +275,7 @@ class Clearance:
         A bound that is not negative is brought no nearer to the least distance unless it shall be `tight`: to TIGHT_M.
         """
         bend = self._bend(limits.velocity, limits.acceleration)
-        return refined_least(lambda t: self._bounds(motion, t, bend, tight), grid(motion.duration))
+        return refined_least(lambda t: self._bounds(motion, t, bend, tight), grid(motion.duration, DISTANCE_RATE_HZ))
 
     def _bounds(self, motion: Trajectory, t: NDArray, bend: float, tight: bool) -> SlackBounds:
         """Over an interval h every end of a capsule leaves its chord by h² bend at most.

@@ -15,7 +15,7 @@ from armdyn.model.diagnosis import diagnose
 from armdyn.model.joint import Friction
 from armdyn.shapes.bodies import bodies_of
 from armdyn.shapes.obstacles import HalfSpace, mounting_plane
-from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.excitation.clearance import DISTANCE_RATE_HZ, Clearance
 from armdyn.trajectory.excitation.guarantees import (
     EXCLUDED,
     JOINT_KINDS,
@@ -75,7 +75,7 @@ class Protection:
             return Guarantee(kind, left_out=left_out)
         free = part.least(motion, limits, tight=True)
         return Guarantee(
-            kind, part.links, pairs=part.pairs, limit=(0.0,), rate=GRID_RATE_HZ, min_distance=free,
+            kind, part.links, pairs=part.pairs, limit=(0.0,), rate=DISTANCE_RATE_HZ, min_distance=free,
             holds=bounded and free >= 0, left_out=left_out, basis=part.bodies.origin,
         )  # fmt: skip
 
