@@ -1,10 +1,10 @@
 """Seconds of `identify` beside those of another version: `python -m benchmarks.identify_against FOLDER`.
 
-FOLDER is the source of the other version, as for `benchmarks.against`. Processes of the two take turns, one pair per
-round; a process identifies from every log once to warm up and then REPEATS times, of which the least processor time
-counts (`identify` runs in one thread, so that on an idle machine it is the wall time); the ratio that counts is the
-median of the rounds. Logs are real ones of `../shared/data`, where they exist, and a synthetic one of 10,000 samples of
-seven joints. Last comes what the first call in a process costs more where nothing about the arm is on disk yet.
+FOLDER is the source of the other version, as for `benchmarks.against`. Two processes, one of each version, identify
+from a log in turns, REPEATS times after a call that warms up; the least time of each counts, on the clock and of the
+processor (`identify` runs in one thread, so that on an idle machine both are the same). Logs are real ones of
+`../shared/data`, where they exist, and a synthetic one of 10,000 samples of seven joints. First comes what the first
+call in a process takes where nothing about the arm is on disk yet.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"
-ROUNDS, REPEATS, SAMPLES = (1, 1, 2000) if SMALL else (3, 3, 10_000)
+REPEATS, SAMPLES = (1, 2000) if SMALL else (3, 10_000)
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 REAL = {
     "xb4_1": ("data/xb4/xb4.json", "data/xb4/xb4_1.npz"),
@@ -31,7 +30,7 @@ REAL = {
     "xmate7_1": ("data/xmate7/xmate7.urdf", "data/xmate7/xmate7_1.npz"),
     "xmate7_3": ("data/xmate7/xmate7.urdf", "data/xmate7/xmate7_3.npz"),
 }
-FIRST = "first call of a new arm, beyond a warm one"
+SYNTHETIC = f"{SAMPLES:,} x 7 synthetic"
 
 
 def synthetic() -> tuple[Any, Any]:
@@ -72,58 +71,72 @@ def tasks() -> Iterator[tuple[str, Callable[[], tuple[Any, Any]]]]:
     for name, (model, path) in {} if SMALL else REAL.items():
         if (SHARED / path).exists():
             yield name, lambda model=model, path=path: real(model, path)  # type: ignore[misc]
-    yield f"{SAMPLES:,} x 7 synthetic", synthetic
+    yield SYNTHETIC, synthetic
 
 
-def measured() -> dict[str, float]:
-    """Seconds of every log by the version that is imported; the first call is that of the synthetic arm."""
+def work() -> None:
+    """Identify from each log whose name is read, and print the seconds on the clock and of the processor."""
     import armdyn
 
-    def seconds(arm: Any, log: Any) -> float:
-        start = time.process_time()
-        armdyn.identify(arm, log, force=True)
-        return time.process_time() - start
-
     warnings.simplefilter("ignore")
-    arm, log = synthetic()
-    first, found = seconds(arm, log), {}
-    for name, make in tasks():
-        arm, log = make()
-        seconds(arm, log)
-        found[name] = min(seconds(arm, log) for _ in range(REPEATS))
-    found[FIRST] = first - found[f"{SAMPLES:,} x 7 synthetic"]
-    return found
+    logs: dict[str, tuple[Any, Any]] = {}
+    for line in sys.stdin:
+        name = line.strip()
+        logs[name] = logs.get(name) or dict(tasks())[name]()
+        clock, processor = time.perf_counter(), time.process_time()
+        armdyn.identify(*logs[name], force=True)
+        print(json.dumps([time.perf_counter() - clock, time.process_time() - processor]), flush=True)
 
 
-def process(source: Path) -> dict[str, float]:
-    """Seconds that a process with the package from `source` takes, which finds nothing of former ones on disk."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = os.environ | {"PYTHONPATH": str(source), "ARMDYN_CACHE_DIR": cache}
+class Version:
+    """A process with the package from a folder, which finds nothing of former ones on disk."""
+
+    def __init__(self, folder: Path, cache: str) -> None:
+        environment = os.environ | {"PYTHONPATH": str(folder / "src"), "ARMDYN_CACHE_DIR": cache}
         environment |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        command = [sys.executable, __file__, "--measure"]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{source}: {done.stderr}")
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+        command = [sys.executable, __file__, "--work"]
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def seconds(self, name: str) -> list[float]:
+        """On the clock and of the processor, of one call."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{name}\n")
+        self.process.stdin.flush()
+        return [float(x) for x in json.loads(self.process.stdout.readline())]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", help="source of the other version; default this one")
-    parser.add_argument("--measure", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.measure:
-        print(json.dumps(measured()))
+    if options.work:
+        work()
         return
     own = Path(__file__).resolve().parents[1]
-    folders = own, options.folder or own
-    pairs = [[process(folder / "src") for folder in folders] for _ in range(ROUNDS)]
-    print("| log | seconds | other version | ratio | from | to |\n|---|---|---|---|---|---|")
-    for name in pairs[0][0]:
-        ratios = [ours[name] / theirs[name] for ours, theirs in pairs]
-        both = [statistics.median(pair[k][name] for pair in pairs) for k in range(2)]
-        least, median, most = min(ratios), statistics.median(ratios), max(ratios)
-        print(f"| {name} | {both[0]:.2f} | {both[1]:.2f} | {median:.2f} | {least:.2f} | {most:.2f} |")
+    print("| log | seconds | other version | ratio | of processor | other version | ratio |")
+    print("|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        versions = Version(own, first), Version(options.folder or own, second)
+
+        def row(text: str, name: str, repeats: int) -> None:
+            calls = [[version.seconds(name) for version in versions] for _ in range(repeats)]
+            (clock, processor), (other, of_other) = (
+                map(min, zip(*times, strict=True)) for times in zip(*calls, strict=True)
+            )
+            print(f"| {text} | {clock:.2f} | {other:.2f} | {clock / other:.2f} "
+                  f"| {processor:.2f} | {of_other:.2f} | {processor / of_other:.2f} |", flush=True)  # fmt: skip
+
+        row("first call of a new arm", SYNTHETIC, 1)
+        for name, _ in tasks():
+            for version in versions:
+                version.seconds(name)
+            row(name, name, REPEATS)
+        for version in versions:
+            version.process.terminate()
 
 
 if __name__ == "__main__":
