@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from armdyn.html import style
 from armdyn.model.arm import Arm
 from armdyn.studio.drawing.camera import first_view
+from armdyn.studio.drawing.shapes import PAINT
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import Visuals
 from armdyn.studio.state import ArmState, first_state
@@ -21,7 +22,6 @@ from armdyn.studio.uploads import bound_uploads
 if TYPE_CHECKING:
     from viser import ClientHandle, ViserServer
 
-BRAND_COLOR = (38, 98, 168)
 RIGHT_PANEL_PX = 430  # width, for all tabs in a row
 # viser's panels keep their widths in narrow windows, and on phones it lays all of them into a sheet over the lower
 # right of the picture. Here they shrink with the window; the sheet is as wide as the page and the picture ends where
@@ -58,7 +58,7 @@ class Studio:
         self._closed = False
         subject = DrawnArm(arm, word or arm.name, visuals)
         self._next = (subject, first_state(arm, subject.home))  # what the next tab begins with
-        server.gui.configure_theme(brand_color=BRAND_COLOR, show_logo=False, show_share_button=False)
+        server.gui.configure_theme(brand_color=PAINT["joint"], show_logo=False, show_share_button=False)
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
         server.gui.main_panel.set_width(RIGHT_PANEL_PX)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 FIRST_PORT = 8080
-MAX_PORTS_TRIED = 50  # ports after the first
 
 
 def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "armdyn studio") -> ViserServer:
@@ -45,7 +44,7 @@ def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "ar
         If the address or port cannot be used.
     """
     viser = import_extra("viser", "the studio needs viser", "studio")
-    port = free_port(host, FIRST_PORT, MAX_PORTS_TRIED) if port is None else free_port(host, port, 0)
+    port = free_port(host, FIRST_PORT, 65535 - FIRST_PORT) if port is None else free_port(host, port, 0)
 
     class LocalServer(viser.ViserServer):  # type: ignore[name-defined,misc]
         def request_share_url(self, verbose: bool = True) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle
 from armdyn.spatial.transform import transform
-from armdyn.studio.drawing.nodes import add_shape, remove
+from armdyn.studio.drawing.nodes import SEE_THROUGH, add_shape, remove
 from armdyn.studio.drawing.shapes import PAINT, Room, Shape, arm_room, pedestal, pose_along
 from armdyn.studio.state import StudioState
 from armdyn.studio.tip import handle_pose
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SLAB_WIDTH_RATIO, SLAB_THICKNESS_RATIO = 2.2, 0.03  # of a slab, over the arm's extent
 SLAB_GAP_RATIO = 0.01  # of a slab below its plane, over the extent: or it would flicker with the grid
-OBSTACLE_OPACITY = 0.45
 
 
 class Around:
@@ -50,7 +49,7 @@ class Around:
 
     def _obstacle(self, name: str, obstacle: Obstacle, room: Room) -> list[Any]:
         body = obstacle_shape(obstacle, room)
-        node = add_shape(self._scene, name, body, opacity=OBSTACLE_OPACITY, cast_shadow=False)
+        node = add_shape(self._scene, name, body, opacity=SEE_THROUGH, cast_shadow=False)
         return [node, self._scene.add_label(f"{name} label", obstacle.name, position=body.T[:3, 3])]
 
     def _grid(self, room: Room) -> Any:

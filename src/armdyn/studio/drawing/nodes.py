@@ -11,6 +11,8 @@ from armdyn.studio.tip import handle_pose
 if TYPE_CHECKING:
     from viser import SceneApi
 
+SEE_THROUGH = 0.35  # opacity of bodies that others are seen through
+
 
 def add_shape(scene: SceneApi, name: str, shape: Shape | MeshShape, **look: Any) -> Any:
     """A node for a body; its pose is that in the frame of the node above it."""

@@ -11,8 +11,8 @@ from armdyn.spatial.transform import transform
 from armdyn.studio.drawing.around import Around
 from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.ellipsoids import ellipsoids
-from armdyn.studio.drawing.nodes import add_shape, remove, set_visible
-from armdyn.studio.drawing.shapes import capsule_shapes
+from armdyn.studio.drawing.nodes import SEE_THROUGH, add_shape, remove, set_visible
+from armdyn.studio.drawing.shapes import PAINT, capsule_shapes
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.state import ArmState, StudioState
 from armdyn.studio.tip import handle_pose
@@ -20,13 +20,8 @@ from armdyn.studio.tip import handle_pose
 if TYPE_CHECKING:
     from viser import ClientHandle, SceneApi
 
-ELLIPSOID_COLOR, CENTRE_COLOR = (120, 80, 190), (232, 130, 30)
-DESCRIBED_COLOR = (120, 128, 140)  # of the arm as it was described, beside the identified one
-LOAD_COLOR = (60, 66, 76)
 LOAD_DENSITY = 7800.0  # of the load as it is drawn: steel [kg/m³]
 MAX_ELLIPSOID_RATIO = 0.4  # radius of an ellipsoid over the arm's extent: that of a link without mass has no end
-CAPSULE_OPACITY = 0.3
-GHOST_OPACITY = 0.35  # of the arm while ellipsoids are shown inside it
 
 
 class ArmScene:
@@ -97,7 +92,7 @@ class ArmScene:
     def set_capsules(self, visible: bool) -> None:
         """Show the bodies that are kept apart; they are made when somebody first looks."""
         if visible and not self.capsules:
-            look: dict[str, Any] = {"opacity": CAPSULE_OPACITY, "cast_shadow": False}
+            look: dict[str, Any] = {"opacity": SEE_THROUGH, "cast_shadow": False}
             shapes = capsule_shapes(self.subject.bodies)
             self.capsules = [self._body(f"capsule{k}", shape, **look) for k, shape in enumerate(shapes)]
         set_visible(self.capsules, visible)
@@ -106,9 +101,11 @@ class ArmScene:
         """Centres of mass and ellipsoids of the present parameters, and of those before."""
         for nodes in (self.ellipsoids, self.centres, self.before):
             remove(nodes)
-        self._add_inertia(state.arm, "", ELLIPSOID_COLOR, CENTRE_COLOR, self.ellipsoids, self.centres)
+        self._add_inertia(state.arm, "", PAINT["ellipsoid"], PAINT["centre"], self.ellipsoids, self.centres)
         if state.arm is not state.described:
-            self._add_inertia(state.described, " before", DESCRIBED_COLOR, DESCRIBED_COLOR, self.before, self.before)
+            self._add_inertia(
+                state.described, " before", PAINT["described"], PAINT["described"], self.before, self.before
+            )
         self._show_inertia()
 
     def _add_inertia(self, arm: Arm, suffix: str, paint: Any, dot: Any, solids: list[Any], centres: list[Any]) -> None:
@@ -131,14 +128,14 @@ class ArmScene:
         # Bodies would hide what is inside them.
         inside = visible["ellipsoids"] or visible["centres"]
         for body in self.bodies:
-            body.opacity = GHOST_OPACITY if inside else None
+            body.opacity = SEE_THROUGH if inside else None
 
     def _draw_load(self, payload: float) -> None:
         """A ball of steel at the tip."""
         remove(self.load)
         if payload > 0:
             radius = float(np.cbrt(3 * payload / (4 * np.pi * LOAD_DENSITY)))
-            self.load.append(self.scene.add_icosphere("/arm/tip/load", radius, LOAD_COLOR))
+            self.load.append(self.scene.add_icosphere("/arm/tip/load", radius, PAINT["load"]))
 
     def _frame(self, i: int, size: dict[str, Any]) -> Any:
         return self.scene.add_frame(f"/arm/link{i}", show_axes=False, **size)

@@ -24,7 +24,7 @@ HOUSING_RADIUS_RATIO, HOUSING_HEIGHT_RATIO = 1.35, 2.6  # radius and height of a
 MIN_LENGTH_RATIO = 1e-3
 PEDESTAL_HEIGHT_RATIO = 0.55  # height over the arm's extent
 SAME_PLACE_M = 1e-6  # of points at a mounting plane [m]
-RANDOM_POSTURES = 200  # by which the room of an arm is told
+RANDOM_POSTURES = 200  # by which the reach of an arm and its usual torques are estimated
 PAINT = {
     "link": (226, 231, 238),
     "joint": (38, 98, 168),
@@ -33,6 +33,10 @@ PAINT = {
     "capsule": (230, 120, 60),
     "table": (214, 190, 150),
     "obstacle": (200, 80, 70),
+    "load": (60, 66, 76),
+    "ellipsoid": (120, 80, 190),
+    "centre": (232, 130, 30),
+    "described": (120, 128, 140),  # ellipsoids and centres before identification
 }
 
 

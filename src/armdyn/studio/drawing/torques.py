@@ -13,11 +13,12 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import style
 from armdyn.model.arm import Arm
+from armdyn.studio.drawing.shapes import RANDOM_POSTURES
 from armdyn.studio.motion import Moment, predicted_torque
 from armdyn.studio.state import StudioState, slider_range
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
-RANDOM_POSTURES, SCALE_MARGIN = 200, 1.5
+SCALE_MARGIN = 1.5
 STYLE = Path(__file__).with_suffix(".css")
 
 

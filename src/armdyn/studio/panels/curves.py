@@ -14,7 +14,6 @@ from armdyn.studio.state import StudioState
 
 MEASURED, MODEL, DESCRIBED = "measured", "model", "as described"
 IDENTIFIED, BAND = "identified", ("95 % up to", "and down to")
-STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
 
 
 class CurvesPanel:
@@ -61,7 +60,7 @@ class CurvesPanel:
         if fit is None or band is None:
             self.friction.hide()
             return
-        half = STD_OF_95_PERCENT * band.std
+        half = 1.96 * band.std  # 95 %
         curves = {IDENTIFIED: band.torque, BAND[0]: band.torque + half, BAND[1]: band.torque - half}
         friction = fit.source.coordinate_joints[i].friction
         if friction.viscous or friction.coulomb:
