@@ -9,6 +9,7 @@ times of the rounds, and the median of the rounds' ratios; processor times hold 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
 import resource
 import statistics
@@ -73,11 +74,25 @@ def write_files(folder: Path) -> None:
     tau = armdyn.joint_torque(arm, q, qd, np.gradient(qd, t, axis=0)) + friction + 0.1 * rng.normal(size=q.shape)
     write_table(folder / "log.csv", ("position", "effort"), [t, q + 1e-5 * rng.normal(size=q.shape), tau])
     t = np.arange(0.0, SERVO_S, 1 / SERVO_HZ)
-    command, each = waves(t, arm.n, 2), 20
-    plant = armdyn.Plant(arm, servo=armdyn.PositionServo(3000.0, 300.0))
-    commands = armdyn.PositionCommands(arm, t, command, 0.01)
-    run = armdyn.simulate(plant, commands, np.zeros(arm.n), duration=t[-1], rate=each * SERVO_HZ, every=each)
-    write_table(folder / "servo.csv", ("action", "observation"), [t, command, run.q])
+    command = waves(t, arm.n, 2)
+    write_table(folder / "servo.csv", ("action", "observation"), [t, command, followed(arm, command)])
+
+
+def followed(arm: armdyn.Arm, command: np.ndarray) -> np.ndarray:
+    """Positions of an arm whose servos follow commands 10 ms later, by semi-implicit Euler steps."""
+    steps, late = 20, 10
+    h = 1 / (SERVO_HZ * steps)
+    joints = [dataclasses.replace(joint, drive=armdyn.Drive(rotor_inertia=1.0)) for joint in arm.joints]
+    plant, stiffness, damping = arm.with_joints(joints), 3000.0, 300.0
+    sent = np.repeat(command, steps, axis=0)
+    q, qd, rows = command[0].copy(), np.zeros(arm.n), []
+    for k in range(len(sent)):
+        if k % steps == 0:
+            rows.append(q.copy())
+        tau = stiffness * (sent[max(0, k - late)] - q) - damping * qd - 2.0 * np.tanh(qd / 0.01)
+        qd += h * armdyn.joint_acceleration(plant, q, qd, tau)
+        q += h * qd
+    return np.array(rows)
 
 
 def seconds(source: Path, words: str, folder: Path, cache: Path) -> Seconds:

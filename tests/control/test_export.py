@@ -196,6 +196,9 @@ def test_a_header_identifies_the_controller(tmp_path):
     for text in ("law: Guarded", "patience = 3", "largest = 80", "law: ComputedTorque", "kp = 40 50", "kd = 8",
                  "model = full", "rate: 500 Hz", f"arm: planar2, {arm.fingerprint}", armdyn.__version__):  # fmt: skip
         assert text in header
+    assert "ct_step(&state, q, qd, q_ref, qd_ref, qdd_ref, tau);  each 0.002 s" in header
+    assert "array_like" not in header  # of Python
+    assert ">>>" not in header
     assert "__FAST_MATH__" in code.source.read_text()
 
 
