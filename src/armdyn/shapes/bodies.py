@@ -22,7 +22,7 @@ from armdyn.spatial.transform import inverse
 
 # Radius of the first and the last link over the arm's reach, where no shapes are known: as of the common arms.
 FIRST_RADIUS_RATIO, LAST_RADIUS_RATIO = 0.065, 0.045
-FROM_FRAMES = "the arm's frames, as its file has no collision shapes"
+FROM_FRAMES = "the arm's frames, as no collision shapes are known"
 FRAMES_INSTEAD = "the arm's frames (no collision shape could be read)"
 MIN_PIECE_RATIO = 1e-3  # pieces shorter than this part of the arm are points within their neighbours
 MAX_STROKE_M = np.pi  # range of a sliding joint without end [m]: never that far
