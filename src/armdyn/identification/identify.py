@@ -1,16 +1,16 @@
 """`identify`: logs in, a trustworthy model out.
 
-The walk in ten sentences, each step in a file of its own. `logs/` reads files into times, positions and torques in the
-arm's order and units. `motion/track` smooths the positions, once, to velocities and accelerations without delay.
-`hypotheses/` fits what could be wrong with the logs (a sign, a delay, another unit) as alternatives, and reports the most
-probable one with its correction. `fit/rows` passes torques and regressor through one low-pass, and `fit/equations` sums
-them up in blocks, so that later fits cost nothing more per sample. `fit/terms` offers the same friction columns to every
-joint. `fit/evidence` weighs all columns at once by the strengths that make the logs most probable, and `fit/choice` lets
-held-out blocks decide the few things left: the least noise, measured velocities, a delay, the prior of the links.
-`fit/estimate` finds the physically consistent bodies with dissipative friction that fit as well, nearest to that prior.
-`fit/plain_fit` estimates base parameters from the data alone, for honest intervals. `fit/uncertainty` carries what
-held-out blocks leave, and what the parameters may be off, on to new motion. `quality` turns this expected error and the
-findings into a verdict, and `fit/result` holds it all as a `Fit`.
+The walk in ten sentences, each step in a file of its own. `logs/` reads files into times, positions and torques in
+the arm's order and units. `motion/track` smooths the positions, once, to velocities and accelerations without delay.
+`hypotheses/` fits what could be wrong with the logs (a sign, a delay, another unit) as alternatives, and reports the
+most probable one with its correction. `fit/rows` passes torques and regressor through one low-pass, and
+`fit/equations` sums them up in blocks, so that later fits cost nothing more per sample. `fit/terms` offers the same
+friction columns to every joint. `fit/evidence` weighs all columns at once by the strengths that make the logs most
+probable, and `fit/choice` lets held-out blocks decide the few things left: the least noise, measured velocities, a
+delay, the prior of the links. `fit/estimate` finds the physically consistent bodies with dissipative friction that
+fit as well, nearest to that prior. `fit/plain_fit` estimates base parameters from the data alone, for honest
+intervals. `fit/uncertainty` carries what held-out blocks leave, and what the parameters may be off, on to new motion.
+`quality` turns this expected error and the findings into a verdict, and `fit/result` holds it all as a `Fit`.
 """
 
 from __future__ import annotations
