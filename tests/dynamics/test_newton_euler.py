@@ -143,7 +143,7 @@ def test_a_turning_base_is_a_joint_before_the_first(random_arm):
 
 def test_missing_inertia_is_named():
     arm = armdyn.Arm((armdyn.Joint("a"), armdyn.Joint("b")), (armdyn.Link("upper"), armdyn.Link("lower")))
-    with raises(MissingInertiaError, names=("link 'upper' lacks all ten", "link 'lower' lacks all ten")):
+    with raises(MissingInertiaError, names=("upper", "lower")):
         armdyn.inverse_dynamics(arm, [0, 0], [0, 0], [0, 0])
 
 

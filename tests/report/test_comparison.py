@@ -27,7 +27,7 @@ def test_the_page_holds_the_tables_and_the_figure(comparison, tmp_path):
     for number in (1e3 * strong.tip, 1e3 * strong.final_rms, 1e3 * strong.largest, strong.torque):
         assert f">{number:.3g}<" in text  # mm, mrad, mrad, N m
     assert f"{strong.peak:.3g} (joint {strong.peak_joint + 1})" in text
-    assert f"Strong PD ends nearest to the reference, its tip {1e3 * strong.tip:.3g} mm off" in text
+    assert f"Strong PD has the smallest error at the end, its tip {1e3 * strong.tip:.3g} mm off" in text
     for number in (1e3 * x for x in strong.joints):  # errors per joint, all in plain digits
         assert (f">{number:,.0f}<" if number >= 100 else f">{number:.2g}<") in text
     assert not re.search(r">[\d.]+e[+-]\d+<", text)

@@ -39,13 +39,13 @@ def test_a_law_that_fails_never_comes_first(figures: dict[str, Any], failure: st
     ranking = Ranking.of([one, other])
     assert standing(one).failure == failure
     assert ranking.valid[0].row.name == ("other" if failure else "one")
-    assert text(one, other).startswith("Other ends nearest" if failure else "One ends nearest")
+    assert text(one, other).startswith("Other has the smallest" if failure else "One has the smallest")
     assert bool(failure_words(standing(one))) == bool(failure)
 
 
 def test_nobody_wins_where_all_fail() -> None:
     assert text(row("one", 1e-3, largest=2.0)) == (
-        "No law follows the motion. 1 law lost the motion, a joint being more than 0.5 rad or m off: one."
+        "No law follows the motion. 1 law lost the motion: a joint was more than 0.5 rad or m off: one."
     )
 
 

@@ -44,7 +44,7 @@ def calibration_poses(
     obstacles : path or sequence of Box, HalfSpace, Sphere
         What links 2 to n keep clear of.
     seed : int
-        Of the random poses.
+        Seed of the random poses.
 
     Returns
     -------

@@ -96,9 +96,9 @@ def read_poses(
     arm : Arm, optional
         Tells the joints' names, and which convention angles have whose names do not tell (a, b, c).
     angle : {"rad", "deg"}
-        Of columns without a unit: joints and angles.
+        Unit of joints and angles in columns without a unit.
     length : {"m", "cm", "mm", "um", "in"}
-        Of columns without a unit: points and sliding joints.
+        Unit of points and sliding joints in columns without a unit.
     camera : {"fixed", "tool"}
         "tool": the poses are those of something fixed seen from the hand, and are inverted.
 

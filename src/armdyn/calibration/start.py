@@ -42,7 +42,7 @@ def linear_start(tips: NDArray, points: NDArray) -> Start:
     Parameters
     ----------
     tips : ndarray, shape (K, 4, 4)
-        Of the arm as described.
+        Tips of the arm as described.
     points : ndarray, shape (K, M, 3)
         Measured, NaN where not seen.
     """

@@ -32,7 +32,7 @@ def require_folders(
 
 
 def end_command(text: str) -> NoReturn:
-    """End the command after Ctrl-C, with a word on where it was and what is kept."""
+    """Report progress and partial results after Ctrl-C, and end the command."""
     typer.echo(f"armdyn: interrupted{text}", err=True)
     raise typer.Exit(INTERRUPTED) from None
 

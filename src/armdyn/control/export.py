@@ -66,9 +66,9 @@ def law_code(
     law : Law
         Not one of a batch.
     directory : path
-        Where the files are written; made if it does not exist.
+        Folder for the files; made if it does not exist.
     rate : float
-        At which `step` will be called [Hz].
+        Rate at which `step` will be called [Hz].
     prefix : str, optional
         Start of symbols and file names; default from the arm's name and the law's.
     dtype : {"double", "float"}

@@ -30,7 +30,7 @@ def law_fmu(law: Law, path: str | os.PathLike[str], rate: float, *, search: bool
     path : path
         Ends in `.fmu`.
     rate : float
-        At which the law runs inside [Hz].
+        Rate at which the law runs inside [Hz].
     search : bool
         Search for the fewest operations; see `law_code`.
     """

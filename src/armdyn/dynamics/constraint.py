@@ -42,7 +42,7 @@ class PointOnPlane:
     Parameters
     ----------
     normal : array_like, shape (3,)
-        Of the plane; made a unit vector.
+        Normal of the plane; made a unit vector.
     offset : float
         Distance of the plane from the origin, along the normal [m].
     point : array_like, shape (3,)
@@ -124,7 +124,8 @@ class DirectionAngle:
     direction : array_like, shape (3,)
         In the other.
     cosine : float
-        Of the angle between them, from -1 to 1 (at the ends the condition has no slope: use two angles of 90 degrees).
+        Cosine of the angle between them, from -1 to 1 (at the ends the condition has no slope: use two angles of 90
+        degrees).
     frame, relative_to : str, optional
         As of `PointOnPlane`.
     """
@@ -232,7 +233,7 @@ def on_circle(center: ArrayLike, axis: ArrayLike, radius: float) -> Constraint:
     Parameters
     ----------
     center, axis : array_like, shape (3,)
-        Of the circle, in base axes.
+        Centre and axis of the circle, in base axes.
     radius : float
         [m]
     """
@@ -246,7 +247,7 @@ def on_hinge(pose: ArrayLike, point: ArrayLike, axis: ArrayLike) -> Constraint:
     Parameters
     ----------
     pose : array_like, shape (4, 4)
-        Of the tip in some position of the door, in base axes.
+        Pose of the tip in some position of the door, in base axes.
     point, axis : array_like, shape (3,)
         A point of the hinge and its direction, in base axes.
     """

@@ -70,7 +70,7 @@ def identify_drive_gains(
     without, loaded : Log or path
         Motion and currents (in the place of torques) without and with the payload; not necessarily of one motion.
     mass : float
-        Of the payload [kg].
+        Mass of the payload [kg].
     com : array_like, shape (3,), optional
         Its centre of mass in the tip's frame [m]; identified where it is not given.
     inertia : array_like, shape (3, 3), optional

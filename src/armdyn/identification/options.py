@@ -112,7 +112,7 @@ class CorrectionOptions:
     Parameters
     ----------
     delay : float, optional
-        By how much later torques were measured than positions [s]; default: found, up to 0.05.
+        Delay of torques relative to positions [s]; default: estimated, up to 0.05.
     zero : mapping of str to float, optional
         Errors of joint zeros, by joint name [rad or m]: subtracted from the positions of all logs.
     without_torque : iterable of str

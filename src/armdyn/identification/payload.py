@@ -74,7 +74,7 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     arm : Arm
         Identified without payload, at best by `identify`.
     log : Log or path
-        Of the arm with its payload.
+        Log of the arm with its payload.
     band : float, optional
         Low-pass on both sides [Hz]; default from the motion's spectrum.
 

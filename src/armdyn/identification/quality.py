@@ -91,16 +91,16 @@ class Step(NamedTuple):
             case NextStep.LONGER:
                 return "log at least 10 s of motion of all joints"
             case NextStep.REVERSALS:
-                return f"log a motion in which every joint turns back several times ({excite})"
+                return f"log a motion in which every joint reverses several times ({excite})"
             case NextStep.FASTER:
                 return f"log faster motion of {joints} with many reversals ({excite})"
             case NextStep.TOGETHER:
                 return f"log a motion that excites all joints together ({excite})"
             case NextStep.MORE if self.motion is not None:
-                who = "all joints go" if len(self.names) == self.n else f"{joints} goes"
+                who = "all joints" if len(self.names) == self.n else joints
                 return (
-                    f"log {self.motion.seconds:.0f} s more in which {who} through half of the range or more: the error "
-                    f"to expect there would fall from {min(self.motion.now, 9.99):.1%} to about "
+                    f"log {self.motion.seconds:.0f} s more that move {who} through at least half of the range; the "
+                    f"expected error there falls from {min(self.motion.now, 9.99):.1%} to about "
                     f"{min(self.motion.after, 9.99):.1%} ({excite})"
                 )
             case NextStep.VALIDATE:
@@ -173,7 +173,7 @@ def judge(figures: Figures) -> Verdict:
     """The verdict by the rules above."""
     findings = (*figures.findings, *_coverage(figures))
     joints = tuple(_joint(figures, j) for j in range(len(figures.names)))
-    expected = f"{min(figures.expected, 9.99):.0%} of the torque is expected to be unexplained on new motion"
+    expected = f"the expected torque error on a new motion is {min(figures.expected, 9.99):.0%}"
     bad = [f.text for f in findings if f.level == "reject"]
     cautions = [f.text for f in findings if f.level == "warn"]
     if figures.expected >= NOT_USABLE_ERROR:
@@ -183,7 +183,7 @@ def judge(figures: Figures) -> Verdict:
     level = Level.NOT_USABLE if bad else Level.CARE if cautions else Level.GOOD
     if bad:
         joints = tuple(
-            JointVerdict(Level.NOT_USABLE, joint.reason or "the model as a whole is not") for joint in joints
+            JointVerdict(Level.NOT_USABLE, joint.reason or "the whole model is not usable") for joint in joints
         )
     return Verdict(level, joints, tuple(dict.fromkeys([*bad, *cautions])), _next_step(figures, joints, level))
 
@@ -207,15 +207,15 @@ def _coverage(figures: Figures) -> list[Finding]:
     moved = [error for j, error in enumerate(figures.joint_errors) if j not in unknown]
     if np.isnan(figures.expected):
         level = "reject" if figures.seconds < MIN_SECONDS else "warn"
-        return [Finding(level, "the log is too short to hold data out", FindingKind.MOTION)]
+        return [Finding(level, "the log is too short to hold out a part for validation", FindingKind.MOTION)]
     if moved and all(error > JOINT_NOT_USABLE_ERROR for error in moved):
-        text = f"{JOINT_NOT_USABLE_ERROR:.0%} or more of the torque of every joint that moved is unexplained"
-        return [Finding("reject", f"{text} on data not fitted to", FindingKind.MOTION)]
+        text = f"every joint that moved has a torque error of {JOINT_NOT_USABLE_ERROR:.0%} or more on held-out data"
+        return [Finding("reject", text, FindingKind.MOTION)]
     if figures.seconds < MIN_SECONDS:
-        text = f"only {figures.seconds:.2g} s of motion: the error on other motion is not known"
+        text = f"only {figures.seconds:.2g} s of motion: the error on a new motion is unknown"
         return [Finding("warn", text, FindingKind.MOTION)]
     if figures.passes < MIN_PASSES:
-        text = "a joint never turned back: the error on other motion is not known"
+        text = "a joint never reversed direction: the error on a new motion is unknown"
         return [Finding("warn", text, FindingKind.MOTION)]
     return []
 
@@ -227,9 +227,11 @@ def _joint(figures: Figures, j: int) -> JointVerdict:
         return JointVerdict(Level.NOT_USABLE, "its torque was not measured: its friction and rotor stay as described")
     error = figures.joint_errors[j] if j < len(figures.joint_errors) else np.nan
     small = figures.torque[j] < SMALL_SHARE * figures.torque.max()
-    text = f"{min(float(error), 9.99):.0%} of its torque is unexplained on data not fitted to"
+    text = f"{min(float(error), 9.99):.0%} torque error on held-out data"
     if error > JOINT_NOT_USABLE_ERROR:
-        return JointVerdict(Level.CARE if small else Level.NOT_USABLE, text + (", which is small" if small else ""))
+        return JointVerdict(
+            Level.CARE if small else Level.NOT_USABLE, text + (", but its torque is small" if small else "")
+        )
     if error > JOINT_CAREFUL_ERROR:
         return JointVerdict(Level.CARE, text)
     named = [f.text for f in figures.findings if j in f.joints and f.level != "note"]

@@ -40,7 +40,7 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     q, motor : array_like, shape (T, n)
         Positions of links and of motors, the latter at the gear's output [rad].
     cutoff : float, optional
-        Of the smoothing [Hz]; default found from the data.
+        Corner frequency of the smoothing [Hz]; default from the data.
 
     Returns
     -------

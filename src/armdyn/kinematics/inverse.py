@@ -121,7 +121,7 @@ def inverse_kinematics(
     restarts : int
         Further starts after the first.
     seed : int
-        Of the random starts: equal calls give equal results.
+        Seed of the random starts: equal calls give equal results.
 
     Returns
     -------

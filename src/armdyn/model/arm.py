@@ -644,15 +644,15 @@ class Arm(HintedAttributes, Frozen):
     @cached_property
     def _known_theta(self) -> NDArray:
         """`theta`, or an error that names what is missing."""
-        lacking = []
+        lacking = {}
         for link in self.links:
             unknown = [name for name, x in zip(inertial.NAMES, link.inertia.theta, strict=True) if np.isnan(x)]
             if unknown:
                 what = "all ten" if len(unknown) == inertial.SIZE else ", ".join(unknown)
-                lacking.append(f"link '{link.name}' lacks {what}")
+                lacking[link.name] = f"link '{link.name}' lacks {what}"
         if lacking:
             raise MissingInertiaError(
-                f"dynamics needs every inertial parameter, but {'; '.join(lacking)}",
+                f"dynamics needs every inertial parameter, but {'; '.join(lacking.values())}",
                 where=f"arm '{self.name}'",
                 remedy="identify them, or give them with with_theta",
                 names=lacking,

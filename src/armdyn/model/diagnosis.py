@@ -175,10 +175,14 @@ def _limits(arm: Arm) -> Iterator[Row]:
     stuck = [joint for joint in arm.joints if joint.limits.lower == joint.limits.upper]
     yield "limits", stuck, "lower and upper position limits are equal: no range"
     endless = [joint for joint in arm.joints if np.isinf([joint.limits.lower, joint.limits.upper]).any()]
-    yield "limits", endless, "no position limit; endless, or unknown?"
+    yield "limits", endless, "no position limit (continuous joint, or missing?)"
 
 
 def _missing_drives(arm: Arm) -> Iterator[Row]:
     rotors = [joint for joint in arm.joints if joint.drive.rotor_inertia == 0]
-    yield "missing", rotors, "no rotor inertia; behind a gear it acts with the ratio squared, often more than the links"
+    yield (
+        "missing",
+        rotors,
+        "no rotor inertia (times the gear ratio squared it often exceeds the link inertia)",
+    )
     yield "missing", [joint for joint in arm.joints if joint.friction == Friction()], "no friction"

@@ -30,9 +30,9 @@ def named_arm(
     base, tip : str, optional
         First and last link of the chain in a file.
     folder : Path
-        Where relative paths begin.
+        Folder in which relative paths begin.
     args, packages : optional
-        Of a xacro; see `load`.
+        Arguments and packages of a xacro; see `load`.
     """
     known = library_names()
     if word in known:

@@ -88,11 +88,11 @@ def identify_servo(
     loaded : ServoLog or sequence of ServoLog
         Logs of the same arm with a payload of known mass; the description's masses are scaled to it.
     mass : float, optional
-        Of that payload [kg].
+        Mass of that payload [kg].
     com : array_like, shape (3,)
         Its centre of mass in the tip's frame [m].
     terms : {"auto", "plain", "dead band", "friction", "whole"}
-        Which terms servos have; auto: by the held-out error.
+        Terms of the servos; auto: chosen by the held-out error.
     progress : callable, optional
         Called with the share of the work that is done, and what is being done.
 

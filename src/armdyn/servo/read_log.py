@@ -60,12 +60,12 @@ def read_servo_log(
         The word that names of the columns share (`action`, `observation.state`, `goal_position`), or the topics of a
         bag; default the usual ones.
     units : {"rad", "deg", "ticks", "normalised"}, optional
-        Of positions. Ticks are 4096 to a turn, 2048 at zero; normalised ones go from -100 to 100 over each joint's
-        limits. Default by the columns' names, else radians if they can be; LeRobot data sets do not say it.
+        Units of positions. Ticks are 4096 to a turn, 2048 at zero; normalised ones go from -100 to 100 over each
+        joint's limits. Default by the columns' names, else radians if they can be; LeRobot data sets do not say it.
     motors : sequence of str, optional
         Names (or numbers) of the motors in the order of the arm's joints, where they have other names.
     episodes : collection of int, optional
-        Of a LeRobot data set, which; default all.
+        Episodes of a LeRobot data set; default all.
     sign, offset : array_like, shape (n,)
         Joint position = sign x + offset [rad or m], for motors with another sign or zero.
 

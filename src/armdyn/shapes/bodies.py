@@ -114,7 +114,7 @@ def bodies_of(arm: Arm, radius: NDArray | float | None = None) -> Bodies:
         If it was read from a URDF, that file's `<collision>` elements count: boxes, cylinders, spheres, and meshes
         (their convex hull); if from an MJCF, its geometries that collide.
     radius : float or ndarray, shape (n + 1,), optional
-        Of capsules along the arm's frames, from the base [m]: no shapes are read then.
+        Radius of capsules along the arm's frames, from the base [m]: no shapes are read then.
     """
     every = frozenset(range(arm.n_joints + 1))
     if radius is not None:

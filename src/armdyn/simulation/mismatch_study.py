@@ -50,11 +50,11 @@ def mismatch_study(
     friction : float
         True friction torques over the model's.
     rate : float
-        Of the controllers [Hz].
+        Rate of the controllers [Hz].
     bandwidth : float
-        Of every joint [Hz].
+        Bandwidth of every joint [Hz].
     duration : float
-        Of the run [s].
+        Duration of the run [s].
     motor_lag : float
         Time constant of the true drives [s].
     controllers : sequence of str, optional

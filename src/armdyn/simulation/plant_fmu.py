@@ -58,7 +58,7 @@ def plant_fmu(
     rate : float
         Periods a second [Hz].
     q0 : array_like, shape (n,), optional
-        Where `q0[i]` start; default zero.
+        Start values of `q0[i]`; default zero.
     substeps : int, optional
         Steps of the integrator per period; default as many as `simulate` takes, which friction on light links needs.
     """

@@ -101,11 +101,11 @@ class Ranking:
         if not self.valid:
             return [Sentence("bad", "No law follows the motion.")]
         best, *others = self.valid
-        sentence = f"{_capital(best.row.name)} ends nearest to the reference, {_distance(best, unit)}"
+        sentence = f"{_capital(best.row.name)} has the smallest error at the end, {_distance(best, unit)}"
         if others:
             worst = others[-1]
             factor = worst.error / max(best.error, 1e-300)
-            sentence += f"; {worst.row.name} is farthest, {_distance(worst, unit)} ({_times(factor)} times)"
+            sentence += f"; {worst.row.name} has the largest, {_distance(worst, unit)} ({_times(factor)} times)"
         parts = [Sentence("good", f"{sentence}.")]
         if self.equal:
             names = ", ".join(place.row.name for place in self.equal)
@@ -113,14 +113,14 @@ class Ranking:
         steady = min(self.valid, key=lambda place: place.row.final_rms).row
         if best.row.final_rms > FAR_JOINTS_RATIO * steady.final_rms:
             error, least = (f"{1e3 * row.final_rms:.3g} {unit}" for row in (best.row, steady))
-            turned = "the tip hardly shows joints that turn about it"
+            turned = "joints that turn about the tip hardly move it"
             parts.append(Sentence("warn", f"But its joints are {error} off, those of {steady.name} {least}: {turned}."))
         return parts
 
     def _failures(self) -> list[Sentence]:
         kinds: dict[Failure, str] = {
             "failed": "could not run", "diverged": "diverged",
-            "far": f"lost the motion, a joint being more than {FAR_ERROR:g} rad or m off",
+            "far": f"lost the motion: a joint was more than {FAR_ERROR:g} rad or m off",
         }  # fmt: skip
         parts = [
             Sentence("bad", f"{pluralize(len(lost), 'law')} {what}: {', '.join(place.row.name for place in lost)}.")

@@ -21,7 +21,7 @@ class RunFile:
     Parameters
     ----------
     path : path
-        Where it will be when it is finished.
+        Path of the finished file.
     most : int
         Rows that it will have at most.
     """

@@ -70,12 +70,12 @@ def simulate(
         Integrate by SciPy's adaptive steps to this accuracy instead, with the events of friction located in time:
         slow, for checking fixed steps.
     solver : {"DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA"}
-        Of SciPy, for a `tolerance`; the last three are for stiff springs.
+        Solver of SciPy, for a `tolerance`; the last three are for stiff springs.
     sensors : Sensors, optional
         Sensors between the arm and the controller.
     seed : int, optional
-        Of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`. None:
-        another one each time.
+        Seed of the sensors' noise; the same seed gives the same run. Run k of a batch has the noise of `seed + k`.
+        None: another one each time.
     every : int
         Keep one sample in so many.
     hold : bool
@@ -91,7 +91,7 @@ def simulate(
     progress : callable or bool, optional
         True: show a bar. A function is called now and then with the share of the run (0 to 1) that is done.
     name : str
-        Of the result.
+        Name of the result.
 
     Returns
     -------

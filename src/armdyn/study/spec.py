@@ -154,7 +154,7 @@ def read_study(path: str | os.PathLike[str]) -> Study:
     Parameters
     ----------
     path : path
-        Of the file; see docs/studies.md for what may stand in it.
+        Path of the file; docs/studies.md lists its keys.
     """
     path = Path(path)
     data = parse_toml(read_text(path), str(path))

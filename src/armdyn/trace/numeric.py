@@ -116,7 +116,7 @@ class Runner:
             self._drop_fast_path(identity)
 
     def _drop_fast_path(self, identity: int) -> None:
-        """Without its kernel, and once the subject is gone: its number may soon be another's."""
+        """Drop the fast path of an arm whose kernel was dropped, or that was collected (Python reuses identities)."""
         with self._lock:
             self.function.drop(identity)
             self.fast_paths.pop(identity, None)

@@ -1,7 +1,7 @@
 """Compiled kernels in memory: those used last, bounded by their number and size.
 
-A kernel that is dropped is only no longer found here. Whoever runs it, or holds a call bound to it, keeps it alive;
-its machine code is freed with the last reference.
+Callers keep references: a kernel that is dropped here lives on while it runs or while a call is bound to it. Its
+machine code is freed with the last reference.
 """
 
 from __future__ import annotations

@@ -65,11 +65,11 @@ class FourierSeries(HoldAtEnds):
     coefficients : ndarray, shape (n, 2 H + 1)
         A row per joint: c_0 [rad or m], then a_1 ... a_H and b_1 ... b_H [/s].
     frequency : float
-        Of the first harmonic [Hz]; one period need not be the duration.
+        Frequency of the first harmonic [Hz]; one period need not be the duration.
     duration : float
         [s]; before and after, the joints stand still.
     drift : ndarray, shape (n, 5), optional
-        Of the polynomial: Legendre coefficients of its velocity over the duration [/s].
+        Legendre coefficients of the polynomial's velocity over the duration [/s].
     """
 
     coefficients: NDArray

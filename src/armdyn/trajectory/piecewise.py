@@ -20,7 +20,7 @@ class PiecewiseQuintic(HoldAtEnds):
     knots : ndarray, shape (K + 1,)
         Ascending times from 0 [s].
     coefficients : ndarray, shape (K, 6, n)
-        Of powers 0 to 5 of the part (0 to 1) of the interval that has passed.
+        Coefficients of powers 0 to 5 of the part (0 to 1) of the interval that has passed.
     """
 
     knots: NDArray

@@ -41,7 +41,7 @@ class JointPath:
     curves : tuple of callables
         Positions (..., n) of s, and their first two derivatives.
     length : float
-        Of the polygon through the waypoints.
+        Length of the polygon through the waypoints.
     """
 
     curves: tuple[Any, Any, Any]

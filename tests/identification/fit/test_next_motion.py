@@ -34,7 +34,7 @@ def fit(puma, little):
 def test_the_joint_that_hardly_moved_is_named_and_helps(puma, little, fit):
     said = fit.next_motion
     assert said.joints == (1,)
-    assert "in which joint 2 'joint2' goes through half of the range or more" in fit.verdict.next_step
+    assert "that move joint 2 'joint2' through at least half of the range" in fit.verdict.next_step
     again = armdyn.identify(puma, [moving(puma, 0, little), moving(puma, 5, np.ones(puma.n))], prior=0.0)
     error = again.validate(moving(puma, 9, np.ones(puma.n))).rel_error
     assert 0.5 * said.after < error < 1.5 * said.after < said.now

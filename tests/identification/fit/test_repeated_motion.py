@@ -57,6 +57,6 @@ def test_the_error_of_unseen_phases_is_stated():
     """A torque that depends on position as no model has it shows on phases that were not fitted to."""
     log = log_of(2 * np.pi / PERIOD * np.arange(1, 4))
     bumps = 0.3 * log.tau.std() * np.sin(7 * log.q)
-    with pytest.warns(ArmdynWarning, match="expected to be unexplained on new motion"):
+    with pytest.warns(ArmdynWarning, match="expected torque error on a new motion"):
         fit = armdyn.identify(armdyn.arms.planar2(), armdyn.Log(log.t, log.q, log.tau + bumps))
     assert fit.held_out > 1.02 * fit.rel_error

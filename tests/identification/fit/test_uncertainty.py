@@ -61,7 +61,7 @@ def test_the_next_step_names_what_more_motion_could_do():
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), (), (), ())
     said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03))).next_step
     assert said.startswith(
-        "log 20 s more in which joint 2 'b' goes through half of the range or more: the error to expect there would "
+        "log 20 s more that move joint 2 'b' through at least half of the range; the expected error there "
         "fall from 8.0% to about 3.0%"
     )
     assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07))).next_step == ""  # not worth it

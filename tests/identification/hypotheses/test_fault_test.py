@@ -36,7 +36,7 @@ def test_a_fault_that_the_log_would_not_show_is_not_called_absent(puma, log):
     assert not zeros.passed
     (note,) = (f for f in check.findings if f.kind == FindingKind.ZERO)
     for j, bound in zip(zeros.joints, zeros.bounds, strict=True):
-        assert f"+- {bound:.2g} rad (joint {j + 1})" in note.text
+        assert f"±{bound:.2g} rad (joint {j + 1})" in note.text
     assert "rad (joint 1)" not in note.text
 
 

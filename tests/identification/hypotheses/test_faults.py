@@ -52,12 +52,12 @@ def test_the_zero_of_a_joint(puma, log):
     assert f.value == pytest.approx(0.3, abs=0.02)
     # A zero that is half right is not called right to less than what it is off.
     half = str(armdyn.check_log(puma, dataclasses.replace(log, q=log.q + 0.05 * np.eye(6)[1])))
-    right = [float(x) for x in re.findall(r"\+- ([0-9.e-]+) rad \(joint 2\)", half)]
+    right = [float(x) for x in re.findall(r"±([0-9.e-]+) rad \(joint 2\)", half)]
     assert right[0] > 0.03
     # What bodies turned about the axis explain as well cannot be told, and this is said.
     said = str(armdyn.check_log(puma, log))
-    assert "zeros of joints: right to +- 0.0" in said
-    assert "; not shown by this motion (joint 1" in said
+    assert "joint zeros checked to ±0.0" in said
+    assert "; this motion cannot check the zeros of joints 1" in said
 
 
 def test_a_zero_that_only_bodies_tell(make_log):

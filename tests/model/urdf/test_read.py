@@ -175,7 +175,7 @@ def test_missing_inertia_stops_dynamics_only(edited, urdfs):
     arm = read_urdf(edited("slider", (text[start:end], "")))
     assert np.isnan(arm.links[0].inertia.theta).all()
     assert forward_kinematics(arm, np.zeros(3)).shape == (4, 4)
-    with raises(MissingInertiaError, names=("link 'carriage' lacks all ten",)):
+    with raises(MissingInertiaError, names=("carriage",)):
         inverse_dynamics(arm, *np.zeros((3, 3)))
 
 

@@ -159,6 +159,6 @@ def test_an_arm_that_hangs_below_its_own_plane_is_not_said_to_keep_off_it(shared
 
 def test_sentences_round_distances_down_and_tell_broken_from_unchecked():
     one = Guarantee("floor", ("two",), pairs=(("two", "floor"),), min_distance=0.0369, holds=True)
-    assert str(one) == "two above the floor, by 36 mm or more"
+    assert str(one) == "two at least 36 mm above the floor"
     assert str(replace(one, min_distance=-0.1, holds=False)) == "not kept: two above the floor"
     assert str(Guarantee("floor")) == "not checked: the floor"

@@ -158,12 +158,12 @@ def test_what_is_not_checked_is_said():
     blind = armdyn.arms.panda().with_theta(np.full(70, np.nan))
     assert "torques (the arm's inertia is unknown)" in unchecked(blind)
     kept = [str(one) for one in resting(armdyn.arms.panda(), margin=0.1)]
-    assert "torques by the present model 10% below the arm's limits" in kept
+    assert "torques of the present model 10% below the arm's limits" in kept
     planar = resting(armdyn.arms.planar2(), floor=-3.0)
     # It moves in a vertical plane.
     assert any(str(one).startswith("link2 off the wall, by ") for one in planar)
     assert any("all links are neighbours" in line for line in omissions(planar))
-    assert any("no obstacles given" in line for line in omissions(planar))
+    assert any("no obstacles specified" in line for line in omissions(planar))
 
 
 def test_torques_by_a_model_that_looks_invented_are_said_to_be_so():
@@ -172,7 +172,7 @@ def test_torques_by_a_model_that_looks_invented_are_said_to_be_so():
     balls = [replace(link, inertia=Inertia.from_com(3.0, (0, 0, 0), 0.01 * np.eye(3))) for link in arm.links]
     bare = [replace(joint, friction=Friction()) for joint in arm.joints]
     said = "; ".join(unchecked(replace(arm, links=tuple(balls), joints=tuple(bare))))
-    assert "whether the model behind the torques is right (" in said
+    assert "the model behind the torques (" in said
     assert "a placeholder?" in said
     assert "torques of friction (the model has none)" in said
     rough = [replace(joint, friction=Friction(viscous=5.0 + i)) for i, joint in enumerate(arm.joints)]

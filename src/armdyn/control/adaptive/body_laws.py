@@ -108,11 +108,11 @@ class NaturalSlotineLi(BodyLaw):
     lam, k : array_like
         Positive definite gains Lambda [1/s] and K [N m s/rad].
     natural_gain : float
-        Of the load's adaptation.
+        Gain of the load's adaptation.
     body : array_like, shape (10,)
         The load at the start: small, but possible. Default a ball of 0.1 kg and 5 cm.
     gain : array_like
-        Of friction's adaptation, as one number or (u,), of which the first ten play no role.
+        Gain of friction's adaptation, as one number or (u,), of which the first ten play no role.
     base : float
         Mass from which on steps grow with the load [kg].
     size : float
@@ -185,7 +185,7 @@ class ProjectedSlotineLi(BodyLaw):
     Parameters
     ----------
     body_gain : float
-        Of the load's adaptation.
+        Gain of the load's adaptation.
     body : array_like, shape (10,)
         The load at the start. Default a ball of 0.1 kg and 5 cm.
     least : float

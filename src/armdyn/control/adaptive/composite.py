@@ -71,7 +71,7 @@ class CompositeSlotineLi(SlotineLi):
     unknowns, lam, k, gain, start, lower, upper, dead_zone, leak, normalize
         As in `SlotineLi`.
     weight : float
-        Of predictions against tracking errors.
+        Weight of predictions against tracking errors.
     smoothing : float
         Bandwidth of the low-pass [Hz].
 

@@ -66,9 +66,9 @@ def pole_regions(
     Parameters
     ----------
     law : ComputedTorque
-        Of the identified model.
+        Law with the identified model.
     base : BaseParameters
-        Of the same arm.
+        Base parameters of the same arm.
     uncertainty : array_like, shape (p,) or (p, p)
         Standard deviations of the base parameters, or their covariance.
     motion : JointMotion

@@ -25,7 +25,7 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
     law : Law
         Wrappers are looked through.
     rate : float
-        At which it will run [Hz].
+        Rate at which it will run [Hz].
     """
     if not isinstance(law, Law):
         raise ShapeError(where="failed_assumptions", expected="a control law", got=quote(law))

@@ -73,9 +73,9 @@ def designs(arm: Arm, motion: Any, bandwidth: float, rate: float) -> dict[str, L
         The motion to follow, or samples (T, n) of it; its mean inertia decides gains, and how unknowns show in it those
         of adaptation.
     bandwidth : float
-        Of every joint [Hz].
+        Bandwidth of every joint [Hz].
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     """
     laws, sampled = _all_designs(arm, motion, bandwidth, rate)
     _warn_of_softness(laws, _samples(arm, motion).q, rate, sampled)

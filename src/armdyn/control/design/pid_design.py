@@ -57,7 +57,7 @@ def optimal_pid(
     largest_error : array_like, shape (n,)
         [rad or m]
     largest_torque : array_like, shape (n,)
-        Of corrections [N m or N].
+        Largest torque of corrections [N m or N].
     time : float
         Time constant in which errors shall decay [s].
     model : {"full", "rigid"}

@@ -44,7 +44,7 @@ def sampled_inertia(M: NDArray, rate: float, damping: float) -> SampledInertia:
     M : array, shape (T, n, n)
         Mass matrices along a motion, rotors included.
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     damping : float
         Damping gain over inertia [1/s].
     """

@@ -39,9 +39,9 @@ class Cascade(ModelLaw):
     arm : Arm
         Its model serves the feedforward alone.
     kv : array_like, shape (..., n)
-        Of the position loop [1/s].
+        Gain of the position loop [1/s].
     kp, ki : array_like, shape (..., n)
-        Of the velocity loop [N m s/rad, N m/rad].
+        Gains of the velocity loop [N m s/rad, N m/rad].
     feedforward : {"none", "velocity", "model"}
     model : {"full", "rigid"}
         Whether the model's friction is part of the feedforward.
@@ -77,9 +77,9 @@ class Cascade(ModelLaw):
         bandwidth : float
             [Hz]
         q : array_like, shape (n,), optional
-            Where inertias are taken, default all zero.
+            Positions at which inertias are taken, default all zero.
         lag : float
-            Of the drives' torques [s]; a loop that it would make ring is rejected.
+            Time constant of the drives' torques [s]; a loop that it would make ring is rejected.
         **options
             `feedforward` and `model`.
         """

@@ -122,9 +122,9 @@ class Admittance(ForceLaw):
     arm : Arm
         The model.
     stiffness, tip_damping : array_like, shape (..., 6)
-        Of the position loop [1/s², 1/s].
+        Gains of the position loop [1/s², 1/s].
     mass, give_damping, give_stiffness : array_like, shape (..., 6)
-        Of the yielding [kg, N s/m, N/m; kg m², N m s/rad, N m/rad].
+        Mass, damping and stiffness of the yielding [kg, N s/m, N/m; kg m², N m s/rad, N m/rad].
     push : array_like, shape (..., 6)
         [N, N m]
     tool, posture, task, singular, model
@@ -201,11 +201,11 @@ class HybridForce(_Integrating):
     push : array_like, shape (..., 6)
         Wrench to exert [N, N m]; what is not along the axes plays no role.
     ki : float
-        Of the integral of the force's error [1/s].
+        Gain of the integral of the force's error [1/s].
     force_damping : float
-        Of the motion along the axes [1/s].
+        Damping of the motion along the axes [1/s].
     force_gain : float
-        Of the force's error.
+        Gain of the force's error.
     tool, posture, task, singular, model
         As in `ShapedImpedance`.
 
@@ -264,9 +264,9 @@ class ParallelForce(_Integrating):
     push : array_like, shape (..., 6)
         Wrench to exert [N, N m].
     force_gain : float
-        Of the force's error.
+        Gain of the force's error.
     ki : float
-        Of its integral [1/s].
+        Gain of its integral [1/s].
     tool, posture, task, singular, model
         As in `ShapedImpedance`.
 

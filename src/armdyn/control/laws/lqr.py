@@ -64,7 +64,7 @@ class TrajectoryLQR(Law):
     R : array_like, shape (n, n) or (n,)
         Cost of torques; as numbers, the largest acceptable corrections.
     rate : float
-        Of the controller that will run the law [Hz].
+        Rate of the controller that will run the law [Hz].
     design : {"finite", "discrete", "continuous"}
     model : {"rigid", "full"}
         Whether friction and drives are linearised, and compensated by the nominal torques, too.
@@ -234,10 +234,10 @@ class MeasuredLQR(Law):
     R : array_like, shape (n, n) or (n,)
         Cost of torques; as numbers, the largest acceptable corrections.
     rate : float
-        Of the controller that will run the law [Hz], for the cost-to-go at the start; a period of the linearised arm is
-        taken to the second order, and stably so however light a joint is for its friction (`short_step`).
+        Rate of the controller that will run the law [Hz], for the cost-to-go at the start; a period of the linearised
+        arm is taken to the second order, and stably so however light a joint is for its friction (`short_step`).
     pose : array_like, shape (n,), optional
-        Where it starts; default zero.
+        Start of the motion; default zero.
     width : float
         In nominal torques, velocity below which dry friction fades out [rad/s or m/s].
 

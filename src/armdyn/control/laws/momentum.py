@@ -94,7 +94,7 @@ class DisturbanceObserver(Wrapped):
     law : Law
         Its model explains the torques.
     bandwidth : array_like, shape (..., n)
-        Of the observer [Hz].
+        Bandwidth of the observer [Hz].
 
     References
     ----------
@@ -164,7 +164,7 @@ class MomentumObserver(Wrapped):
     threshold : array_like, shape (n,)
         Residuals that are no noise [N m or N]; `noise_threshold` finds them from a clean record.
     bandwidth : array_like, shape (..., n)
-        Of the residual [Hz].
+        Bandwidth of the residual [Hz].
     reaction : {"none", "stop", "gravity", "reflex"}
     reflex : array_like, shape (..., n)
         Part of the residual that is added.
@@ -342,7 +342,7 @@ def detection_delay(
     bandwidth : array_like
         [Hz]
     rate : float
-        Of the controller [Hz]: a contact that begins between samples is seen up to a period later.
+        Rate of the controller [Hz]: a contact that begins between samples is seen up to a period later.
     """
     part = np.asarray(threshold, float) / np.abs(np.asarray(torque, float))
     with np.errstate(divide="ignore"):

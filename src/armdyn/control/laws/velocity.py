@@ -119,7 +119,7 @@ class KalmanVelocity(EstimatedVelocity):
     ----------
     law : Law
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     noise : float
         Standard deviation of positions [rad or m].
     jerk : float
@@ -191,7 +191,7 @@ class ObservedVelocity(EstimatedVelocity):
     law : Law
         Its model is used.
     cutoff : array_like, shape (n,)
-        Of what the model does not explain [Hz].
+        Corner frequency for what the model does not explain [Hz].
 
     References
     ----------

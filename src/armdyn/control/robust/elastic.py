@@ -85,7 +85,7 @@ class ElasticDamping(Wrapped):
     Parameters
     ----------
     law : Law
-        Of the rigid arm; it sees the links.
+        Law for the rigid arm; it sees the links.
     damping : array_like, shape (n,)
         [N m s/rad]
 

@@ -33,7 +33,7 @@ class Learnt(Wrapped):
     torque : array_like, shape (T, n)
         [N m or N]
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     """
 
     law: Law
@@ -82,7 +82,7 @@ class IterativeLearning:
     reference : Trajectory
         The motion that is repeated, from the same start.
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     caution : float
         Small: learns fast, and trusts the model up to higher frequencies.
 

@@ -57,7 +57,7 @@ class PredictiveControl:
     reference : Trajectory
         The motion, also given to `simulate`.
     rate : float
-        Of the controller [Hz].
+        Rate of the controller [Hz].
     error : array_like, shape (2 n,)
         Largest errors of positions and velocities, as in `bryson`.
     torque : array_like, shape (n,)

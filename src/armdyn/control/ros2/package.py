@@ -66,14 +66,14 @@ def ros2_package(
     ----------
     arm : Arm
     folder : path
-        Where the package is written: a new or empty folder, or one with a package that armdyn wrote.
+        Folder for the package: new, empty, or with a package that armdyn wrote.
     law : Law, optional
-        Of that arm; default gravity compensation. A law without a guard gets one that holds the weight of the arm when
-        measurements are lost; see `Guarded`.
+        Law for that arm; default gravity compensation. A law without a guard gets one that holds the weight of the arm
+        when measurements are lost; see `Guarded`.
     rate : float
-        At which the controller runs [Hz].
+        Rate of the controller [Hz].
     name : str, optional
-        Of the package: lower-case letters, digits and underscores. Default from the arm's name.
+        Name of the package: lower-case letters, digits and underscores. Default from the arm's name.
     """
     rate = one_number(rate, "ros2_package", "a rate > 0 in Hz")
     package = _package_name(f"{identifier(arm.name).lower().strip('_')}_dynamics" if name is None else name)

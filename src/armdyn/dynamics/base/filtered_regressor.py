@@ -110,7 +110,7 @@ class FilteredRegressor:
     subject : Arm or BaseParameters
         Whose parameters: all of an arm's, or base parameters with their joint terms.
     bandwidth : float
-        Of the low-pass [rad/s].
+        Bandwidth of the low-pass [rad/s].
     dt : float
         Sampling time [s].
     """

@@ -64,8 +64,8 @@ def linearize(
     model : {"rigid", "full"}
         The links alone (`inverse_dynamics`), or with friction, rotors, damping and springs (`joint_torque`).
     width : float
-        Of the full model's friction: zero for the exact sign of the velocity, whose slope is zero but at
-        reversals; else the width of tanh(qd / width) in its place [rad/s or m/s].
+        Smoothing width of the full model's friction: zero for the exact sign of the velocity, whose slope is zero but
+        at reversals; else the width of tanh(qd / width) in its place [rad/s or m/s].
 
     Returns
     -------

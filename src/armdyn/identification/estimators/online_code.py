@@ -207,7 +207,7 @@ def online_code(
     base : BaseParameters
         What is to be learnt: `base_parameters(arm, joint_terms=("viscous", "coulomb"))` includes friction.
     directory : path
-        Where the files are written; made if it does not exist.
+        Folder for the files; made if it does not exist.
     prefix : str, optional
         Start of symbols and file names; default from the arm's name and the estimator's.
     dtype : {"double", "float"}

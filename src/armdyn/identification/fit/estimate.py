@@ -67,7 +67,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
 
     What the logs do not determine stays as described, unless the description is not to be used or not of bodies.
 
-    Rotors that are one with links are told apart from them here, for links alone could not have their inertia.
+    Separates rotor inertia from link inertia: links alone could not have the sum.
     """
     free = choice.model
     rows, equations = _with_whole_loads(choice, free)

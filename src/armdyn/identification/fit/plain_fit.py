@@ -1,4 +1,4 @@
-"""What the data alone say: least squares with plain friction and no prior, whose statistics no choice has touched."""
+"""Least squares with plain friction and no prior: parameters from the data alone, for honest statistics."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlainFit(NamedTuple):
 
     @property
     def undetermined(self) -> tuple[str, ...]:
-        """Parameters on which the logs have no say."""
+        """Parameters that the logs do not determine."""
         pairs = zip(self.estimate.labels, self.sure.undetermined, strict=True)
         return tuple(name for name, lost in pairs if lost)
 

@@ -104,7 +104,7 @@ class FitMetrics:
 
     training: Validation  # `arm` on the logs fitted to
     other: Validation | None = None  # `arm` on the logs given for validation
-    described: Validation | None = None  # the arm as it was described, on the logs fitted to
+    described: Validation | None = None  # the original model, on the logs fitted to
     rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
     rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
     held_out: float = np.nan  # of the free model, by cross-validation over blocks
@@ -373,7 +373,7 @@ class Fit(HintedAttributes, Reported):
         if self.bound is not None:
             relative = f"at most {self.bound.relative:.0%} off" if np.isfinite(self.bound.relative) else "not bounded"
             sentences.append(
-                f"at worst, if all errors conspired: regressor off by {self.bound.regressor_error:.2%}, torques by "
+                f"worst-case bound: regressor off by {self.bound.regressor_error:.2%}, torques by "
                 f"{self.bound.torque_error:.2%}, then all parameters together are {relative}"
             )
         if not np.isnan(self.held_out_possible):

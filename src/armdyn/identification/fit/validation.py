@@ -74,7 +74,7 @@ def validate(arm: Arm, logs: Logs, *, band: float | None = None, delay: float | 
     band : float, optional
         Corner of the low-pass on both sides [Hz]; default that of `arm.preprocessing`.
     delay : float, optional
-        By how much later torques were measured than positions [s]; default that of `arm.preprocessing`.
+        Delay of torques relative to positions [s]; default that of `arm.preprocessing`.
 
     Returns
     -------

@@ -71,8 +71,8 @@ def description_findings(regression: ScreeningRegression, logs: Iterable[Log]) -
     model, arm = regression.model, regression.arm
     if model.error > MAX_ERROR:
         text = (
-            f"whatever bodies and friction arm '{arm.name}' had, {model.error:.0%} of the torque would stay "
-            "unexplained: another arm, shuffled columns, other units, or torques that are not joint torques?"
+            f"no bodies and friction of arm '{arm.name}' explain {model.error:.0%} of the torque: another arm, columns "
+            "in another order, other units, or torques that are not joint torques?"
         )
         level = "reject" if model.error > 2 * MAX_ERROR else "warn"
         hint = "check the arm, its geometry and the columns"
@@ -117,7 +117,7 @@ def _unlike(regression: ScreeningRegression) -> Iterator[Finding]:
     if not likeness < UNLIKE or regression.model.error > UNLIKE * regression.error_without_bodies:
         return
     text = (
-        f"torques that arm '{regression.arm.name}' would need as described have a correlation of {likeness:.2f} with "
-        "those measured, beyond friction: another arm, or a wrong description?"
+        f"without friction, the torques of the description of arm '{regression.arm.name}' have a correlation of "
+        f"{likeness:.2f} with the measured ones: another arm, or a wrong description?"
     )
     yield Finding("warn", text, FindingKind.OTHER_ARM, (), hint="check which arm the log is of")

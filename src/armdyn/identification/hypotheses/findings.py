@@ -57,11 +57,13 @@ def motion_findings(arm: Arm, figures: JointFigures, knows_unit: bool = False) -
         elif spans[j] < SMALL_SHARE * busiest:
             text = f"{joint_name(arm, j)} hardly moves ({spans[j]:.2g} of the {busiest:.2g} of the busiest joint)"
         elif figures.reversals[j] == 0:
-            text = f"{joint_name(arm, j)} moves in one direction only: Coulomb friction and offset look alike"
+            text = (
+                f"{joint_name(arm, j)} moves in one direction only: the log cannot separate Coulomb friction and offset"
+            )
         elif figures.condition[j] > POOR_CONDITION:
             text = (
-                f"{joint_name(arm, j)} has hardly any variety of speeds (condition {figures.condition[j]:.0f} of its "
-                "own terms): friction and inertia look alike"
+                f"{joint_name(arm, j)} moves at few speeds (condition {figures.condition[j]:.0f} of its regressor "
+                "columns): the log cannot separate friction and inertia"
             )
         else:
             continue
@@ -78,8 +80,8 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
         text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
     elif figures.speed[j] > 2 * np.pi * FASTEST_HZ:  # of a swing by 1 rad or m
         text = (
-            f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any: times or positions "
-            "in another unit, or those of the motor?"
+            f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any robot joint: other "
+            "units of time or position, or positions of the motor?"
         )
     else:
         return []
@@ -130,7 +132,7 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
         if likeness[j, j] < -RATE_LIKENESS:
             texts.append(f"the velocity of {name} has the opposite sign of its position's rate")
         elif best != j and abs(likeness[j, best]) > RATE_LIKENESS > abs(likeness[j, j]):
-            texts.append(f"the position of {name} moves as velocity {best + 1} says: columns shuffled?")
+            texts.append(f"the position of {name} matches velocity {best + 1}: columns in the wrong order?")
         elif likeness[j, j] > RATE_LIKENESS and np.abs(np.abs(np.log(slopes[j])) - mixed) < np.log(PACE_FACTOR):
             texts.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
     if texts:

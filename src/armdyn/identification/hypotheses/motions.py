@@ -153,7 +153,9 @@ def bound_zeros(regression: ScreeningRegression, test: FaultTest) -> FaultTest:
 def zero_note(test: FaultTest) -> Iterator[Finding]:
     """State how far zeros of joints are right."""
     sizes = zip(test.joints, test.bounds, strict=True)
-    parts = [f"right to {', '.join(f'+- {off:.2g} rad (joint {j + 1})' for j, off in sizes)}"] if test.bounds else []
-    parts += [f"not shown by this motion (joint {joint_numbers(test.undecided)})"] if test.undecided else []
+    bounds = ", ".join(f"±{off:.2g} rad (joint {j + 1})" for j, off in sizes)
+    parts = [f"joint zeros checked to {bounds}"] if bounds else []
+    if test.undecided:
+        parts.append(f"this motion cannot check the zeros of joints {joint_numbers(test.undecided)}")
     if parts:
-        yield Finding("note", f"zeros of joints: {'; '.join(parts)}", FindingKind.ZERO)
+        yield Finding("note", "; ".join(parts), FindingKind.ZERO)

@@ -139,7 +139,7 @@ def _spikes(arm: Arm, log: Log) -> Iterator[Finding]:
     if count >= MIN_SPIKES:
         j = int(np.argmax(hits.sum(axis=0)))
         text = (
-            f"{count} samples have torques that jump for one or two samples, most at {joint_name(arm, j)} (by up to "
+            f"torques jump for one or two samples, {count} samples in all, most at {joint_name(arm, j)} (by up to "
             f"{jump[:, j].max():.3g}): electric disturbances or lost packets?"
         )
         yield Finding("warn", text, FindingKind.SPIKES, (j,), value=float(count), hint="leave these samples out")

@@ -12,10 +12,10 @@ from armdyn.model.arm import Arm
 from armdyn.model.coupling import describe_coupling
 
 HINTS = {
-    FindingKind.STEP: "or use the log behind it",
+    FindingKind.STEP: "or use the log after the step",
     FindingKind.LED_BY_HAND: "log a motion that the drives make, with the torques that they exert",
 }
-ONE_GAIN = "of currents give the gain of each drive: one number for all is right on average alone"
+ONE_GAIN = "for currents give the gain of each drive; a single factor only corrects the average"
 UNITS = {1e3: "mN m instead of N m", 1e-3: "kN m instead of N m", 100.0: "N cm instead of N m"}
 
 
@@ -69,10 +69,10 @@ def _cause(arm: Arm, finding: Finding) -> str:
             return delay_text(value)
         case FindingKind.TIME_SCALE:
             pace = f"{value:.3g} times too fast" if value > 1 else f"{1 / value:.3g} times too slow"
-            return f"the log runs {pace} for its torques: times or stamps at another pace?"
+            return f"the log runs {pace} for its torques: time stamps at another rate?"
         case FindingKind.ZERO:
             off = f"{value:+.2g} rad" if abs(value) < 1 else f"{np.degrees(value):+.0f} degrees"
-            return f"the zero of {who} is {off} off: is it the zero that is described?"
+            return f"the zero of {who} is {off} off: does the description have another zero?"
         case FindingKind.GRAVITY:
             return _gravity(np.array(correction.gravity))
         case FindingKind.LED_BY_HAND:
@@ -82,14 +82,14 @@ def _cause(arm: Arm, finding: Finding) -> str:
             )
         case FindingKind.STEP:
             return (
-                f"the torque of {who} changes by {value:.3g} about {correction.until:.3g} s after the start: was a "
-                "load taken, or did the sensor's zero move?"
+                f"the torque of {who} changes by {value:.3g} about {correction.until:.3g} s after the start: did the "
+                "arm take a load, or did the sensor's zero move?"
             )
         case FindingKind.STUCK if correction.without_torque:
             return f"the torque of {who} does not depend on the motion: sensor dead?"
         case FindingKind.STUCK:
             return (
-                f"the position of {who} stays at {value:.4g} from {correction.until:.3g} s on, and torques do not: "
+                f"the position of {who} stays at {value:.4g} from {correction.until:.3g} s on while torques change: "
                 "encoder frozen?"
             )
     return str(finding.kind)
@@ -99,9 +99,7 @@ def _sign(who: str, correction: LogCorrection) -> str:
     if not correction.gear_ratio:
         return f"the torque of {who} has the wrong sign: sign reversed?"
     if not correction.drive_gain:
-        return (
-            f"the position and torque of {who} have the wrong sign: does the joint turn the other way than described?"
-        )
+        return f"the position and torque of {who} have the wrong sign: is its axis described the other way round?"
     return f"the position of {who} has the wrong sign: sign reversed?"
 
 
@@ -109,28 +107,30 @@ def _exchange(who: str, joints: tuple[int, ...], correction: LogCorrection) -> s
     orders = {"positions": correction.position_order, "torques": correction.torque_order}
     what = " and ".join(name for name, order in orders.items() if order)
     order = correction.torque_order or correction.position_order
-    return f"{what} of {who} are in the order {joint_numbers(order[j] for j in joints)}: columns shuffled?"
+    return f"{what} of {who} are in the order {joint_numbers(order[j] for j in joints)}: columns in the wrong order?"
 
 
 def _gain(arm: Arm, who: str, joints: tuple[int, ...], value: float, correction: LogCorrection) -> str:
     if not joints:
         units = [text for unit, text in UNITS.items() if abs(np.log(value / unit)) < 0.5]
-        return f"torques are {value:.3g} times those described: {units[0] if units else 'amperes, or another unit'}?"
+        return (
+            f"torques are {value:.3g} times as large as described: {units[0] if units else 'amperes, or another unit'}?"
+        )
     gains = [1 / gain for gain in correction.drive_gain]
     if sum(gain != 1 for gain in gains) == 1:
         return (
-            f"the torque of {who} is {value:.3g} times what the other torques ask for: is the gain of its drive right?"
+            f"the torque of {who} is {value:.3g} times as large as the other torques imply: is its drive's gain right?"
         )
     several = ", ".join(f"{gain:.2g}" for gain in gains)
     return (
-        f"torques are out of proportion to one another, most that of {who}, as if measured with the gains {several}: "
-        "amperes, unlike drive gains, or joints that share a drive?"
+        f"torques differ in scale, most that of {who} (gains {several}): amperes, different drive gains, or joints "
+        "that share a drive?"
     )
 
 
 def _gravity(gravity: np.ndarray) -> str:
     if not gravity.any():
-        return "no gravity is in the torques: was it subtracted?"
+        return "the torques contain no gravity: was it subtracted?"
     k = int(np.argmax(np.abs(gravity)))
     axis = f"{'-' if gravity[k] < 0 else ''}{'xyz'[k]}"
     return f"gravity acts along {axis} of the base: is the arm mounted as described, or does it hang?"

@@ -168,7 +168,7 @@ def _rivals(columns: Mapping[str, list[str] | None], known: Mapping[str, Column 
         if others:
             notes.append(f"{CALLED[role]} are those of {next(filter(None, chosen))} .., not of {some_names(others)}")
         if first and first.commanded:
-            notes.append(f"{CALLED[role]} are commanded ones, for want of measured ones")
+            notes.append(f"{CALLED[role]} are commanded ones: the file has no measured ones")
     return notes
 
 
@@ -362,6 +362,7 @@ def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str)
         kinds = ", ".join(dict.fromkeys(unit for unit in units if unit))
         return np.array([UNITS.get(unit, 1.0) for unit in units]), f", unit {kinds} by its name"
     if angles and angle == "deg":
-        return np.where(turns, DEGREE, 1.0), ", degrees, as said"
+        return np.where(turns, DEGREE, 1.0), ", degrees, as requested"
     usual = SI[role][0 if turns.all() else 1 if not turns.any() else 2]
-    return np.ones(arm.n), f", {'radians, as said' if angles and angle else f'no unit named: taken as {usual}'}"
+    requested = angles and angle is not None
+    return np.ones(arm.n), ", radians, as requested" if requested else f", no unit in the header; assuming {usual}"

@@ -32,7 +32,7 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
             raise ReadError(
                 f"no column of times to join on, and {row_counts}", path=path, remedy="log times in every file"
             )
-        return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, for want of times"]
+        return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, without times"]
     keep = np.isfinite(t)
     for other, times, _ in several:
         if times is None:

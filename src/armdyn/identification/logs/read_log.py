@@ -72,11 +72,11 @@ def read_log(
     offset : array_like, shape (n,), optional
         Added to the positions, after all else [rad or m].
     reference_temperature : float
-        At which the arm's friction holds [°C]; logged temperatures (°C, or kelvin from 137 on) are taken above it.
+        Temperature at which the arm's friction holds [°C]; logged ones (°C, or kelvin from 137 on) count above it.
     rate : float, optional
         Rows a second, for files without times [Hz]; a column of times is then not used.
     topic : str, optional
-        Of a bag with several JointState topics, which.
+        JointState topic to read, if the bag has several.
 
     Returns
     -------

@@ -60,7 +60,7 @@ def differentiate(
         of Kapadia's section 7.2.1, for comparison: positions filtered, differenced, and filtered again; it lags, so
         that the others are to be preferred wherever the log is complete.
     cutoff : float, optional
-        Where positions are halved [Hz]; default by cross-validation.
+        Frequency at which positions are halved [Hz]; default by cross-validation.
     lowest : float
         The least cutoff that may be chosen [Hz].
 

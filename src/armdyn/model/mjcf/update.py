@@ -317,7 +317,8 @@ def _write(path: Path, main: Path, data: bytes, beside: dict[str, bytes]) -> Non
         write_whole(path.parent / name, included)
     if path.resolve().parent != main.parent and (b"<include" in data or b"file=" in data):
         warnings.warn(
-            f"{path.name}: files that it names (meshes, includes) are looked for beside it, not beside {main.name}",
+            f"{path.name} refers to meshes or includes by relative paths; copy them beside it, or save it beside "
+            f"{main.name}",
             ArmdynWarning,
             stacklevel=5,
         )

@@ -34,7 +34,7 @@ class Elasticity:
     Parameters
     ----------
     stiffness : array_like, shape (n,)
-        Of each spring, at the joint [N m/rad or N/m]; infinite: that joint is rigid.
+        Stiffness of each spring, at the joint [N m/rad or N/m]; infinite: that joint is rigid.
     damping : array_like, shape (n,)
         [N m s/rad or N s/m]
     backlash : array_like, shape (n,)
@@ -71,9 +71,9 @@ class Elasticity:
         frequency : array_like, shape (n,)
             [Hz]
         damping_ratio : float
-            Of that swing; 1 is critical.
+            Damping ratio of that swing; 1 is critical.
         q : array_like, shape (n,), optional
-            Where inertias are taken, default all zero.
+            Positions at which inertias are taken, default all zero.
         **others
             `backlash`, `encoders` and `friction`.
         """

@@ -122,7 +122,7 @@ def c_code(
     arm : Arm
         What the functions are about.
     directory : path
-        Where `<prefix>.c`, `<prefix>.h` and `<prefix>_selftest.c` are written; made if it does not exist.
+        Folder for `<prefix>.c`, `<prefix>.h` and `<prefix>_selftest.c`; made if it does not exist.
     prefix : str, optional
         Start of every symbol and file name; the arm's name if left out.
     dtype : {"double", "float"}
@@ -138,7 +138,7 @@ def c_code(
     cpp : bool
         Whether to write `<prefix>.hpp` too, a C++17 header with `std::array` and, where it is installed, Eigen.
     rate : float, optional
-        Of a law: `c_code(law, directory, rate=1000)` is `law_code(law, directory, 1000)`, with its options.
+        Rate of a law: `c_code(law, directory, rate=1000)` is `law_code(law, directory, 1000)`, with its options.
 
     Returns
     -------

@@ -50,7 +50,7 @@ class Clearance:
     ----------
     bodies : Bodies
     obstacles : tuple of Obstacle
-        From which the links keep clear, base and first link excepted; the mounting plane is one of them.
+        Obstacles that the links clear, base and first link excepted; the mounting plane is one of them.
     apart : bool
         Whether the links keep clear of each other, neighbours excepted, and of the base's boxes.
     """

@@ -138,23 +138,23 @@ def _statement(one: Guarantee) -> str:
     if one.kind in JOINT_KINDS:
         return f"{one.kind} of {', '.join(one.joints)} within the limits"
     if one.kind == "torque":
-        return f"torques by the present model {one.basis}"
+        return f"torques of the present model {one.basis}"
     if one.kind == "tip":
-        return f"the tip in its room{_free(one)}"
+        return f"the tip {_free(one)}inside its room"
     if one.kind == "self":
-        return f"{pluralize(len(one.pairs), 'pair')} of links apart{_free(one)} (capsules from {one.basis})"
+        return f"{pluralize(len(one.pairs), 'link pair')} {_free(one)}apart (capsules from {one.basis})"
     if one.kind == "floor":
         plane = one.pairs[0][1]
         side = "above" if plane == "floor" else "off"
-        return f"{_bodies(one)} {side} the {plane}{_free(one)}"
+        return f"{_bodies(one)} {_free(one)}{side} the {plane}"
     things = ", ".join(dict.fromkeys(thing for _, thing in one.pairs))
-    return f"{_bodies(one)} clear of {things}{_free(one)}"
+    return f"{_bodies(one)} {_free(one)}clear of {things}"
 
 
 def _free(one: Guarantee) -> str:
     """The least distance, in whole millimetres that are certain."""
     millimetres = int(1e3 * one.min_distance)
-    return f", by {millimetres} mm or more" if millimetres >= 1 else ""
+    return f"at least {millimetres} mm " if millimetres >= 1 else ""
 
 
 def _bodies(one: Guarantee) -> str:
@@ -180,7 +180,7 @@ def omissions(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
 REASONS = {
     ("floor", UNKNOWN): "nothing says where this arm is mounted; give its height",
     ("self", "absent"): "all links are neighbours, or overlap",
-    ("obstacle", "absent"): "no obstacles given",
+    ("obstacle", "absent"): "no obstacles specified",
     ("torque", "absent"): "the arm has no torque limits",
     ("torque", UNKNOWN): "the arm's inertia is unknown",
 }
@@ -196,7 +196,7 @@ def _omission(one: Guarantee, lost: LeftOut) -> str:
     if lost.cause == "unread":
         return f"{pluralize(len(lost.names), 'collision shape')} that could not be read (the first: {lost.names[0]})"
     if lost.cause == "doubt":
-        return f"whether the model behind the torques is right ({'; '.join(lost.names)})"
+        return f"the model behind the torques ({'; '.join(lost.names)})"
     if lost.cause == "frictionless":
         return "torques of friction (the model has none)"
     if lost.cause == "endless":

@@ -191,7 +191,7 @@ def improve_motion(
     largest : float
         Largest change of an acceleration in the first step of a stage [rad/s² or m/s²].
     weight : float
-        Of the Q term, which is chosen anew for every stage; see `Multistage.bryson`.
+        Weight of the Q term, which is chosen anew for every stage; see `Multistage.bryson`.
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
@@ -264,7 +264,7 @@ def heuristic_start(
     speed : float
         Largest velocity of the chosen states [rad/s or m/s].
     bandwidth : float
-        Of the feedback K and of the filter [Hz].
+        Bandwidth of the feedback K and of the filter [Hz].
     candidates : int
         Random states to choose from.
     """

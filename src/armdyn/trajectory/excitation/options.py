@@ -36,9 +36,9 @@ class SeriesOptions:
     Parameters
     ----------
     harmonics : int
-        Of the series.
+        Number of harmonics of the series.
     frequency : float, optional
-        Of the first harmonic [Hz]; default one period in the duration.
+        Frequency of the first harmonic [Hz]; default one period in the duration.
     at_rest : bool
         Start and end with zero velocity and acceleration; otherwise the motion is periodic only.
     """
@@ -111,7 +111,7 @@ class ProtectionOptions(Frozen):
         Lower and upper corner of the tip's room in base axes [m]; infinite where open. Above a table of
         height h: `((-inf, -inf, h), (inf, inf, inf))`.
     radius : float or array_like, shape (n + 1,), optional
-        Of capsules along the arm's frames, from the base, in place of all other shapes [m].
+        Radius of capsules along the arm's frames, from the base, in place of all other shapes [m].
     home : array_like, shape (n,), optional
         Pose in which the robot waits [rad or m]; it must be clear, which is checked before the search. See
         `plan_experiment` for the way from there and back.
@@ -153,10 +153,10 @@ class SearchOptions:
         Number of searches, which alone decide then when to end: the result is the same on every run, however busy
         the machine. A search takes some minutes on an arm of seven joints.
     steps : int, optional
-        Of descent in each search, at most; of one search, unless `starts` says of how many. The result is the same on
-        every run, too.
+        Steps of descent in each search, at most; of one search, unless `starts` gives a number. The result is the same
+        on every run, too.
     seed : int
-        Of the random starts.
+        Seed of the random starts.
     workers : int, optional
         Threads; default one per core.
     progress : callable, optional

@@ -137,7 +137,7 @@ class ExcitationProblem(HintedAttributes):
     def repaired(self, x: NDArray, stop: Callable[[], bool] = lambda: False) -> NDArray | None:
         """x made smaller until it keeps all limits and, about its mean position, all constraints.
 
-        None if it never does, or if `stop()` says that nobody waits for it.
+        None if it never does, or if `stop()` cancels the search.
         """
         if stop():
             return None

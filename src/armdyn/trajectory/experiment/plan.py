@@ -92,7 +92,7 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
     design : Excitation
         At rest at its ends.
     home : array_like, shape (n,)
-        Where the robot stands before and after [rad or m].
+        Positions in which the robot stands before and after [rad or m].
     count : int
         How many times the motion is made.
     rehearsal : float

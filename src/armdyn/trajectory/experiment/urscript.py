@@ -20,7 +20,7 @@ def urscript(motion: Trajectory, home: NDArray) -> str:
     Parameters
     ----------
     motion : Trajectory
-        Of six joints, from home [rad].
+        Motion of six joints, from home [rad].
     home : ndarray, shape (6,)
     """
     require_six_joints(motion.n)

@@ -19,7 +19,7 @@ def test_controllers_are_compared(tmp_path):
     assert names == some
     assert all(row["rms"] is not None for row in found["controllers"])
     assert all(row["failure"] in ("", "far", "rough") for row in found["controllers"])
-    assert "ends nearest to the reference" in found["conclusion"][0]
+    assert "has the smallest error at the end" in found["conclusion"][0]
     assert picture.stat().st_size > 1000
 
 
@@ -35,8 +35,8 @@ def test_a_page_is_written_and_said(tmp_path):
     assert result.exit_code == 0, result.output
     assert f"wrote {page}" in result.output
     assert "Controllers compared" in page.read_text()
-    assert "ends nearest to the reference" in result.output  # the terminal concludes as the page does
-    assert "ends nearest to the reference" in page.read_text()
+    assert "has the smallest error at the end" in result.output  # the terminal concludes as the page does
+    assert "has the smallest error at the end" in page.read_text()
 
 
 def test_nothing_runs_towards_a_folder_that_is_not_there(tmp_path):

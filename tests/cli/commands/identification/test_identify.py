@@ -410,7 +410,7 @@ class TestTheAnswer:
         lines = done.stdout.splitlines()
         assert len(lines) <= 25
         assert lines[0] == "planar2: good"
-        assert re.fullmatch(r"torque error on new motion about [\d.]+%, at most [\d.]+%", lines[1])
+        assert re.fullmatch(r"expected torque error on a new motion: about [\d.]+%, at most [\d.]+%", lines[1])
         (error,) = (line.split()[1] for line in lines if line.startswith("measured: "))
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines

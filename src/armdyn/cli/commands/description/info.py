@@ -79,7 +79,7 @@ def show(arm: Arm) -> None:
     findings = diagnose(arm)
     gaps = [finding for finding in findings if finding.topic in ("missing", "limits")]
     print_list("Missing", [str(finding) for finding in gaps])
-    print_list("Looks wrong or invented", [str(finding) for finding in findings if finding not in gaps])
+    print_list("Suspicious values", [str(finding) for finding in findings if finding not in gaps])
     treated = [f"logs treated in the identification: {arm.preprocessing}"] if arm.preprocessing.changes else []
     print_list("Notes", [*arm.notes, *treated])
 

@@ -168,11 +168,11 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     for reason in verdict.reasons[:MAX_REASONS]:
         print(f"  {reason}")
     if not isnan(fit.expected_error):
-        print(f"torque error on new motion {error_text(fit.expected_error, fit.error_bound)}")
+        print(f"expected torque error on a new motion: {error_text(fit.expected_error, fit.error_bound)}")
     error = fit.held_out if isnan(fit.held_out_possible) else fit.held_out_possible
     held = "not measured" if isnan(error) else f"{error:.2%}"
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
-    print(f"measured: {held} on held-out data, {fit.rel_error:.2%} on the fitted data{other}")
+    print(f"torque error: {held} on held-out data, {fit.rel_error:.2%} on training data{other}")
     if not isnan(fit.rel_error_source):
         better = ", less than the fit's" if description_is_better(fit) else ""
         print(f"the original model's torque error on these logs: {fit.rel_error_source:.1%}{better}")
@@ -184,7 +184,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
-            why = ", as said above" if joint.reason in verdict.reasons[:MAX_REASONS] else f": {joint.reason}"
+            why = ": see above" if joint.reason in verdict.reasons[:MAX_REASONS] else f": {joint.reason}"
             print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
@@ -295,7 +295,7 @@ def _comparison(result: Validation | None) -> dict[str, Any] | None:
 
 
 def show(fit: Fit) -> None:
-    """Print the errors, the joints and what the data alone say."""
+    """Print the errors, the joints and the parameters without any prior."""
     text = f"{fit.source.name}: relative torque error {fit.rel_error:.2%}, on held-out blocks {fit.held_out:.2%}"
     if fit.other is not None:
         text += f", on the validation log {fit.other.rel_error:.2%}"
@@ -312,7 +312,7 @@ def show(fit: Fit) -> None:
     print_table(text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
     data = zip(fit.base.names, fit.base.theta, fit.base.std, strict=True)
     print_table(
-        "What the data alone say (SI)",
+        "Parameters without any prior (SI)",
         ("parameter", "estimate ", "95 % ± "),
         [(name, number(value), number(1.96 * std, 2)) for name, value, std in data],
     )

@@ -146,7 +146,7 @@ def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
     from armdyn.report.options import log_words, shown_path
 
     if doubtful:
-        print("next: put the log right first, as said above")
+        print("next: correct the log first, see above")
         return
     print("next: identify the arm from its logs")
     if log.path is not None:
