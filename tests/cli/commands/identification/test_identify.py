@@ -218,7 +218,7 @@ def test_validate_judges(folder):
         result = CliRunner().invoke(app, list(command), env={"COLUMNS": "160"})
         assert result.exit_code == 1
         assert "reversed? Remedy: --drive-gain 1,-1" in " ".join(result.stdout.split())
-        assert ("put the log right first" in result.stdout) == (command[0] == "validate")
+        assert ("correct the log first" in result.stdout) == (command[0] == "validate")
     assert run("validate", arm, flipped, "--drive-gain", "1,-1")
     weightless = armdyn.load(arm).with_theta(0.1 * armdyn.load(arm).theta)
     weightless.save(folder / "light.urdf")
