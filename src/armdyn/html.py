@@ -55,14 +55,14 @@ def _foot(files: Iterable[str | os.PathLike[str] | None]) -> str:
     stamp = os.environ.get("SOURCE_DATE_EPOCH")  # of builds that are to be the same each time
     when = datetime.now(UTC) if stamp is None else datetime.fromtimestamp(int(stamp), UTC)
     parts = [paragraph(f"Made with armdyn {sys.modules['armdyn'].__version__} on {when:%Y-%m-%d %H:%M} UTC.")]
-    parts += [code(command)] if (command := _command()) else []
+    parts += [code(command)] if (command := command_line()) else []
     paths = dict.fromkeys(Path(path) for path in files if path is not None)
     if rows := [(path.name, _hash(path)) for path in paths if path.is_file()]:
         parts.append(table(("file", "SHA-256 when this page was made"), rows))
     return f"<footer>{''.join(parts)}</footer>"
 
 
-def _command() -> str:
+def command_line() -> str:
     """The command line of this process; empty in a notebook or an interactive session."""
     program = Path(sys.argv[0])
     if not program.name or program.stem.startswith("ipykernel"):

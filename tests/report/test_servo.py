@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from armdyn.report.advice import servo_command
 from armdyn.servo.parameters import NAMES
 from armdyn.servo.result import ServoFit
 
@@ -44,3 +45,13 @@ def test_notebooks_and_figures(servo_fit: ServoFit) -> None:
     figure = servo_fit.plot()
     assert len(figure.axes) == 4
     plt.close(figure)
+
+
+def test_the_next_command_keeps_the_options_that_the_log_needs(monkeypatch):
+    """Without them the printed command could not read the log."""
+    typed = ["/bin/armdyn", "identify-servo", "ur5e", "a log.csv", "--command", "action"]
+    monkeypatch.setattr("sys.argv", typed)
+    expected = "armdyn identify-servo ur5e 'a log.csv' --command action --out identified.xml --report servo.html"
+    assert servo_command(None) == expected
+    monkeypatch.setattr("sys.argv", [*typed, "--report", "page.html"])
+    assert servo_command(None).endswith("--report page.html --out identified.xml")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.html import command_line
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.logs.log import Log
 from armdyn.identification.quality import WORDS, Level, NextStep
@@ -142,6 +143,10 @@ def servo_command(fit: ServoFit, out: Path | None = None) -> str:
     """Return what to type after servos were identified: write the arm, or look at what was written."""
     if out is not None:
         return shlex.join(["armdyn", "info", shown_path(out)])
+    typed = shlex.split(command_line())
+    if typed[:2] == ["armdyn", "identify-servo"]:  # with the options that the log needs
+        page = [] if any(word.startswith("--report") for word in typed) else ["--report", "servo.html"]
+        return shlex.join([*typed, "--out", "identified.xml", *page])
     log = fit.logs[0].path
     words = ["armdyn", "identify-servo", *arm_words(fit.source), shown_path(log) if log else "LOG"]
     return shlex.join([*words, "--out", "identified.xml", "--report", "servo.html"])

@@ -44,12 +44,14 @@ def body(link: Link) -> tuple[str, str, str]:
 
 def notebook(arm: Arm) -> str:
     """Joints and bodies in one table, and what `diagnose` finds."""
-    columns = ("joint", "kind", "range", "speed", "effort", "mass [kg]", "centre of mass [m]", "moments [kg m²]")
-    rows = [
-        (f"{i} {joint.name}", joint.kind, *limits(joint), *body(link))
-        for i, (joint, link) in enumerate(zip(arm.joints, arm.links, strict=True), start=1)
-    ]
+    joints = [(f"{i} {joint.name}", joint.kind, *limits(joint)) for i, joint in enumerate(arm.joints, start=1)]
+    bodies = [(link.name, *body(link)) for link in arm.links]
     findings = diagnose(arm)
     last = [paragraph(f"{len(findings)} findings: see armdyn.diagnose(arm).", "small")] if findings else []
     gravity = f"gravity {vector(arm.gravity)} m/s² in base axes"
-    return fragment(paragraph(f"{heading(arm)}; {gravity}"), table(columns, rows), *last)
+    return fragment(
+        paragraph(f"{heading(arm)}; {gravity}"),
+        table(("joint", "kind", "range", "speed", "effort"), joints),
+        table(("link", "mass [kg]", "centre of mass [m]", "principal moments [kg m²]"), bodies),
+        *last,
+    )
