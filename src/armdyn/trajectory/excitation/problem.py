@@ -26,6 +26,7 @@ from armdyn.trajectory.motion_limits import ROUND_OFF, MotionLimits
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 AIMED_SLACK = 0.02
 # Sizes of the motion about its mean that are tried until constraints hold.
+START_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02)  # of random motions about a pose
 SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
 POSE_RANGE_RATIO = 0.9  # part of the position limits within which poses lie about which searches may start
 
@@ -163,9 +164,7 @@ class ExcitationProblem(HintedAttributes):
         here, more = (np.einsum("irm,im->ir", self.bounds.A, part) for part in (mean, x))
         room = ((1 - np.sign(more) * here) / np.maximum(np.abs(more), 1e-300)).min(1)
         x = x * (room * rng.uniform(0.3, 0.95, len(x)))[:, None]
-        size = 1.0
-        while size > ROUND_OFF and not self.seems_to_keep_constraints(mean + size * x):
-            size /= 2
+        size = next((s for s in START_SIZES if self.seems_to_keep_constraints(mean + s * x)), START_SIZES[-1])
         return np.asarray(mean + size * x)
 
     @cached_property
