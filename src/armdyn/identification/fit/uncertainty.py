@@ -27,6 +27,9 @@ from armdyn.identification.motion.track import Track
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
 
 
+LOG_SAMPLES = 600  # of a piece of log along which variances are averaged
+
+
 class Uncertainty(NamedTuple):
     """Uncertainty of a model's torques."""
 
@@ -68,7 +71,9 @@ class Uncertainty(NamedTuple):
         several, arm = list(tracks), self.model.base.source
         moved = moved_joints(several, arm)
         new = [self._sums(along) for along in (novel_motion(several, moved), wide_motion(several, arm, moved))]
-        logs, _, noise = self._sums(novel_motion(several, ()))
+        thin = [track.part(slice(None, None, max(1, len(track.t) // LOG_SAMPLES))) for track in several]
+        logs = np.average([self._sums(part)[0] for part in thin], axis=0, weights=[len(part.t) for part in thin])
+        noise = self._sums(thin[0])[2]
         variance = [noise + np.maximum(along - logs, 0.0) for along, *_ in new]
         return _relative(np.sum(variance, axis=0), np.sum([size for _, size, _ in new], axis=0))
 
