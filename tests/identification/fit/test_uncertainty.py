@@ -62,10 +62,10 @@ def test_the_next_step_names_what_more_motion_could_do():
     said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03))).next_step
     assert said.startswith(
         "log 20 s more that move joint 2 'b' through at least half of the range; the expected error there "
-        "fall from 8.0% to about 3.0%"
+        "falls from 8.0% to about 3.0%"
     )
     assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07))).next_step == ""  # not worth it
-    assert "in which all joints go" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
+    assert "that move all joints" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
 
 
 def test_the_verdict_follows_from_the_expected_error_and_findings():

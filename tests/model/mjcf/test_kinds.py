@@ -93,9 +93,6 @@ ROBOT = """<mujoco model="robot">
     <force site="torque"/><jointpos joint="elbow"/><tendonpos tendon="split"/>
     <distance geom1="upper shape" geom2="fore shape" cutoff="1"/><actuatorfrc actuator="hand"/>
   </sensor>
-  <keyframe>
-    <key name="home" qpos="0 0.5 0.1 0.1 0 0.4 0 0.1 1 0 0 0" ctrl="0 0 0 0" mpos="0.5 0 0.5" mquat="1 0 0 0"/>
-  </keyframe>
 </mujoco>"""
 
 
@@ -132,6 +129,18 @@ def test_a_model_in_another_file_is_attached(tmp_path):
     arm = armdyn.load(tmp_path / "robot.xml", branches="keep")
     assert arm.joint_names == ("turn", "right_knuckle")
     assert arm.joints[1].limits.upper == pytest.approx(np.pi / 2)
+
+
+def test_keyframes_do_not_hinder(tmp_path):
+    """Those of a file with a free body count its coordinates too, which the arm has not."""
+    keyed = HAND.replace(
+        "</worldbody>",
+        '''<body name="cube"><freejoint/><geom size=".02" mass=".1"/></body></worldbody>
+        <actuator><motor joint="knuckle"/></actuator>
+        <keyframe><key name="home" qpos=".4 0 0 .1 1 0 0 0" ctrl="0"/></keyframe>''',
+    )
+    (tmp_path / "hand.xml").write_text(keyed)
+    assert armdyn.load(tmp_path / "hand.xml").joint_names == ("knuckle",)
 
 
 CLOSED = {
