@@ -184,3 +184,16 @@ def test_levels_make_the_curve_and_steep_ones_stick():
     np.testing.assert_allclose(measured[:, 0], v + 2 * side + wide + 0.4 * (np.tanh(v / 0.005) - side), rtol=1e-3)
     forward, backward = armdyn.breakaway_torque(arm, np.zeros(2))
     np.testing.assert_allclose((forward[0], backward[0]), (2 - 0.5 * dry, -2 + 0.5 * dry), rtol=1e-3)
+
+
+def test_scaled_friction_has_torques_a_factor_as_large():
+    """Also of the friction curve, harmonics, bristles and load: all that an identified joint may have."""
+    friction = Friction(
+        viscous=3, coulomb=2, offset=0.5, static=5, stribeck=0.3, asymmetry=0.5, viscous_asymmetry=1, temperature=0.01,
+        load=0.2, harmonics=((1, 0.3, 0.1), (6, 0, 0.2)), levels=((0.05, 0.7), (0.5, -0.4)), top_speed=2.0,
+        bristles=((1e-3, 0.6),), bristle_stiffness=100.0, bristle_damping=2.0,
+    )  # fmt: skip
+    load = {"load": np.full((len(V), 1), 4.0)}
+    np.testing.assert_allclose(torque(friction.scaled(1.5), **load), 1.5 * torque(friction, **load), rtol=1e-12)
+    assert friction.scaled(1.5).bristles == ((1e-3, 0.6 * 1.5),)
+    assert friction.scaled(1.0) == friction

@@ -86,9 +86,9 @@ def identify(
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
 
-    The steps: check the logs; smooth and differentiate positions; low-pass torque and regressor alike; choose the
-    prior, friction terms and filters by the error on held-out blocks; fit physically consistent bodies; judge the
-    result. `docs/identification.md` has the equations.
+    The steps: check the logs; smooth and differentiate positions; low-pass torque and regressor alike; weigh friction
+    terms by the evidence; choose the prior and filters by the error on held-out blocks; fit physically consistent
+    bodies; judge the result. `docs/identification.md` has the equations.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ def identify(
     Raises
     ------
     DataError
-        If the logs cannot support a model: no motion, dead sensors, reversed signs, mixed units, another arm.
+        If the logs cannot support a model (no motion, dead sensors, reversed signs, mixed units, another arm), or the
+        verdict on the model is *not usable*; not raised with `force`.
 
     Examples
     --------
@@ -341,14 +342,14 @@ def _motion(fit: Fit) -> tuple[float, float]:
 def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     """The fit with its verdict; rejected where it is not usable, unless forced."""
     still = [check.joints.high - check.joints.low < STILL_TRAVEL for check in fit.checks]
-    findings = tuple(f for check in fit.checks for f in check.findings) + fit.findings
+    fit = fit.with_fields(findings=(*(f for check in fit.checks for f in check.findings), *fit.findings))
     joint_errors = fit.held_out_joints
     if fit.other is not None and len(joint_errors):
         joint_errors = np.fmax(joint_errors, fit.other.rel_error_joints)
     verdict = judge(
         Figures(
             fit.arm.coordinate_names, fit.expected_error, joint_errors, torque, fit.undetermined,
-            tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), findings, *_motion(fit),
+            tuple(np.flatnonzero(np.all(still, axis=0)).tolist()) if still else (), fit.findings, *_motion(fit),
             fit.next_motion,
         )
     )  # fmt: skip
@@ -356,7 +357,10 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
         message = with_remedy("; ".join(verdict.reasons), remedy)
         raise DataError(
-            f"arm '{fit.source.name}' is not usable: {message}", findings, where="identify", names=(fit.source.name,)
+            f"arm '{fit.source.name}' is not usable: {message}",
+            fit.findings,
+            where="identify",
+            names=(fit.source.name,),
         )
     if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")

@@ -164,7 +164,7 @@ class Figures(NamedTuple):
 
 
 def error_text(expected: float, bound: float) -> str:
-    """Both in words: about 1.4 %, at most 3.5 %."""
+    """Both in words: about 1.4 %, at most 4.2 %."""
     about = f"about {min(expected, 9.99):.1%}"
     return about if np.isnan(bound) else f"{about}, at most {min(max(bound, expected), 9.99):.1%}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -153,6 +153,14 @@ class Friction:
             return 0.0, max(coulomb + viscous * self.top_speed / 2, 0.0)
         return (max(viscous + 1.5 * coulomb / self.top_speed, 0.0), 0.0) if coulomb < 0 else (viscous, coulomb)
 
+    def scaled(self, factor: float) -> Friction:
+        """Friction whose torques are `factor` times as large at every motion; speeds and travels stay as they are."""
+        changed: dict[str, Any] = {name: getattr(self, name) for name in FRICTION_NAMES if name not in UNSCALED}
+        changed = {name: value if value is None else value * factor for name, value in changed.items()}
+        for name in ("harmonics", "levels", "bristles"):
+            changed[name] = [(row[0], *(factor * torque for torque in row[1:])) for row in getattr(self, name)]
+        return replace(self, **changed)
+
     def numbers(self, harmonics: int, levels: int = 0) -> tuple[float, ...]:
         """The parameters in the order of `FRICTION_NAMES`, then rows of harmonics and of levels, missing ones zero.
 
@@ -169,6 +177,7 @@ class Friction:
 
 FRICTION_ROWS = ("harmonics", "levels", "bristles", "top_speed")  # not among the plain numbers
 FRICTION_NAMES = tuple(f.name for f in fields(Friction) if f.name not in FRICTION_ROWS)
+UNSCALED = ("stribeck", "temperature")  # plain numbers that are not proportional to friction torques
 
 
 def plain_pair(levels: Iterable[tuple[float, float]], top_speed: float) -> tuple[float, float]:

@@ -354,14 +354,8 @@ def _row(name: str, law: Any, result: SimulationResult, truth: Any, seconds: flo
 def with_mismatch(arm: Arm, payload: float, friction: float) -> Arm:
     """The arm as it might really be: with a load at its tip [kg], and friction torques times a factor."""
     loaded = arm.with_payload(payload) if payload else arm
-    scaled = ("viscous", "coulomb", "asymmetry", "viscous_asymmetry", "offset", "static")
-
-    def more(joint: Any) -> Any:
-        known = {name: getattr(joint.friction, name) for name in scaled}
-        changed = {name: value * friction for name, value in known.items() if value is not None}
-        return dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, **changed))
-
-    return loaded.with_joints([more(joint) for joint in loaded.joints])
+    scaled = [dataclasses.replace(joint, friction=joint.friction.scaled(friction)) for joint in loaded.joints]
+    return loaded.with_joints(scaled)
 
 
 @dataclass(frozen=True)

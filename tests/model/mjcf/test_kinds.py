@@ -135,9 +135,9 @@ def test_keyframes_do_not_hinder(tmp_path):
     """Those of a file with a free body count its coordinates too, which the arm has not."""
     keyed = HAND.replace(
         "</worldbody>",
-        '''<body name="cube"><freejoint/><geom size=".02" mass=".1"/></body></worldbody>
+        """<body name="cube"><freejoint/><geom size=".02" mass=".1"/></body></worldbody>
         <actuator><motor joint="knuckle"/></actuator>
-        <keyframe><key name="home" qpos=".4 0 0 .1 1 0 0 0" ctrl="0"/></keyframe>''',
+        <keyframe><key name="home" qpos=".4 0 0 .1 1 0 0 0" ctrl="0"/></keyframe>""",
     )
     (tmp_path / "hand.xml").write_text(keyed)
     assert armdyn.load(tmp_path / "hand.xml").joint_names == ("knuckle",)

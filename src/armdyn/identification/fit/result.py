@@ -156,7 +156,7 @@ class FitProvenance:
     filters: Filters
     tracks: tuple[Track, ...] = ()  # the smoothed motion of the logs fitted to
     checks: tuple[DataCheck, ...] = ()  # of the logs fitted to
-    findings: tuple[Finding, ...] = ()  # about the logs, by looking at the fit
+    findings: tuple[Finding, ...] = ()  # about each log and all together
     notes: tuple[str, ...] = ()
 
 
