@@ -69,7 +69,7 @@ def test_weights_that_are_held_are_no_model():
     q = np.where(np.arange(arm.n) == arm.n - 1, 0.8 * np.sin(2 * t)[:, None], 0.3)
     qd = np.gradient(q, t, axis=0)
     tau = armdyn.inverse_dynamics(arm, q, qd, np.gradient(qd, t, axis=0)) + 0.05 * rng.normal(size=q.shape)
-    with pytest.raises(DataError, match=r"every joint that moved is unexplained"):
+    with pytest.raises(DataError, match=r"every joint that moved has a torque error of 50% or more"):
         armdyn.identify(arm, Log(t=t, q=q, tau=tau))
 
 

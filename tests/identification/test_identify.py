@@ -315,7 +315,7 @@ class TestRefusals:
             fit = armdyn.identify(unknown(puma), changed(log, tau=np.clip(log.tau, -most, most)))
         assert fit.verdict.word != "good"
         assert fit.expected_error > 0.1
-        assert any("on new motion" in reason for reason in fit.verdict.reasons)
+        assert any("on a new motion" in reason for reason in fit.verdict.reasons)
 
     def test_gap_of_a_second_is_bridged_by_nothing(self, two, make_log):
         log = make_log(two, noise=0.02)

@@ -139,7 +139,7 @@ def test_a_link_that_nothing_keeps_off_the_floor_is_said_everywhere(tmp_path):
     assert floor["pairs"] == [["link3", "floor"]]
     assert floor["left_out"] == [["overlap", [["link2", "floor"]], []]]
     assert floor["holds"]
-    assert floor["rate"] == 1000
+    assert floor["rate"] == 500
     free = run("puma3", "--no-floor", *settings)
     assert free.exit_code == 0
     assert "the floor (switched off)" in free.stdout
