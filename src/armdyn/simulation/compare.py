@@ -40,8 +40,8 @@ END_SHARE = 1 / 3
 FORMATS = (".png", ".svg", ".pdf")  # of pictures
 UNITS = (
     "errors of all joints in rad or m, of the tip in mm (rms, final: last third), torques in N m or N; jumps: rms "
-    "changes of torque from sample to sample; loop: crossover of the torque loops, median over joints; estimate: its "
-    "error, end over start"
+    "changes of torque from sample to sample; loop: crossover of the torque loops, median over joints; estimate: "
+    "final over initial parameter error"
 )
 
 
