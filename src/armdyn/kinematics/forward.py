@@ -127,7 +127,7 @@ def link_index(arm: Arm, link: Any, what: str) -> int:
         return arm.tip_index
     if isinstance(link, str):
         hint = f"arm.link_names.index({link!r})" if link in arm.link_names else f"links: {', '.join(arm.link_names)}"
-        raise ShapeError(where=what, expected=f"link as a number from 0 to {last}", got=f"{link!r}", remedy=f"{hint}")
+        raise ShapeError(where=what, expected=f"link as a number from 0 to {last}", got=repr(link), remedy=hint)
     if not isinstance(link, int) or not -last <= link + 1 <= last + 1:
         raise ShapeError(where=what, expected=f"link from 0 to {last} for arm '{arm.name}'", got=f"{link!r}")
     return link % arm.n_joints

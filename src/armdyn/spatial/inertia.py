@@ -187,7 +187,7 @@ class Inertia(Frozen):
         Unknown parameters are no offence here: kinematics does without them.
         """
         if why := self.impossible(triangle):
-            raise ModelError(f"{why}", where=where)
+            raise ModelError(why, where=where)
 
 
 def point_masses(mass: NDArray, com: NDArray) -> NDArray:

@@ -250,7 +250,7 @@ def make_rows(
         if all_tracks:
             why = f"every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass needs"
         raise DataError(
-            f"{why}", where="identify", remedy=f"log longer, or give a larger band (it is {filters.band:.1f} Hz)"
+            why, where="identify", remedy=f"log longer, or give a larger band (it is {filters.band:.1f} Hz)"
         )
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)

@@ -294,7 +294,7 @@ def require_good(findings: Iterable[Finding], where: str) -> None:
     findings = tuple(findings)
     for finding in findings:
         if finding.level == "reject":
-            raise DataError(f"{finding.advice}", findings, where=where)
+            raise DataError(finding.advice, findings, where=where)
 
 
 def require_joints(arm: Arm, log: Log) -> None:

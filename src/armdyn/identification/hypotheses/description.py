@@ -52,8 +52,8 @@ def sister_findings(regression: ScreeningRegression) -> list[Finding]:
         return []
     reduction = float(1 - np.linalg.norm(best) / np.linalg.norm(rest))
     text = (
-        f"the torques are those of '{name}' of the library, not those of arm '{regression.arm.name}' as described "
-        f"(as that arm, error beyond friction {reduction:.0%} less, log evidence {evidence:.0f}): which arm is it?"
+        f"the library's '{name}' explains the torques better than the description of arm '{regression.arm.name}' does "
+        f"(its error beyond friction is {reduction:.0%} lower, log evidence {evidence:.0f}): which arm is it?"
     )
     hint = f"describe the arm that it is, such as by armdyn.arms.{name}()"
     return [Finding("warn", text, FindingKind.OTHER_ARM, (), evidence, reduction, hint=hint)]

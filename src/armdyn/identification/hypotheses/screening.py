@@ -26,7 +26,9 @@ from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
 
 MIN_EVIDENCE = 15.0  # log evidence ratio, prior odds included, from which on a fault is reported
-MIN_REDUCTION = 0.1  # share by which an error must fall, too
+# Share by which an error must fall, too. Gains and zeros [rad] that are off by less are tolerated: a gain by this
+# share, or a zero by as many rad where gravity loads the joint, change a torque by about this share.
+MIN_REDUCTION = 0.1
 AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probable
 MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave, or that a fault may spoil without rejection
 N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence

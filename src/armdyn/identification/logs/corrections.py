@@ -211,7 +211,9 @@ def _velocities(log: Log, scale: float) -> NDArray | None:
 def _joint_index(arm: Arm, name: str, where: str) -> int:
     if name not in arm.coordinate_names:
         names = ", ".join(arm.coordinate_names)
-        raise ArmdynError(f"arm '{arm.name}' has no joint {name!r}; it has {names}", where=where, names=(name,))
+        raise ArmdynError(
+            f"arm '{arm.name}' has no joint {name!r}", where=where, remedy=f"it has {names}", names=(name,)
+        )
     return arm.coordinate_names.index(name)
 
 

@@ -303,5 +303,5 @@ def _check_result(excitation: Excitation) -> None:
             "(unit columns), so it does not show all parameters, least of all "
             f"{_least_seen(excitation.problem, excitation.x)}",
             where="excite",
-            remedy=f"{remedy}",
+            remedy=remedy,
         )

@@ -132,7 +132,7 @@ def function(name: str) -> Callable[..., Any]:
     if name not in known:
         near = get_close_matches(name, known, n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else "'armdyn codegen ARM list' shows all"
-        raise ArmdynError(f"no function '{name}' to export", where="codegen", remedy=f"{hint}", names=(name,))
+        raise ArmdynError(f"no function '{name}' to export", where="codegen", remedy=hint, names=(name,))
     return known[name]
 
 
