@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 import armdyn
 from armdyn.model.joint import Joint
 from zoo.cases import Case
+from zoo.plain import STEP, low
 from zoo.sensors import Table
 
 Fault = Callable[[Case, np.random.Generator], Case]
@@ -247,6 +248,29 @@ def by_hand(case: Case, rng: np.random.Generator) -> Case:
     return _each(case, change)
 
 
+def _smooth(table: Table) -> tuple[NDArray, NDArray, NDArray]:
+    """Positions, velocities and accelerations at the samples, of splines through low-passed positions."""
+    from scipy.interpolate import CubicSpline
+
+    grid = np.arange(table.t[0], table.t[-1] + STEP, STEP)
+    q = np.stack([low(np.interp(grid, table.t, column), 10.0) for column in table.q.T], axis=1)
+    spline = CubicSpline(grid, q)
+    return spline(table.t), spline(table.t, 1), spline(table.t, 2)
+
+
+def payload(case: Case, rng: np.random.Generator) -> Case:
+    """The logs were taken with a load that the description lacks, of a tenth of the arm's mass or so."""
+    arm = case.plant.arm if case.plant is not None else case.arm
+    mass = rng.uniform(0.03, 0.15) * sum(link.inertia.mass for link in arm.links)
+    loaded = arm.with_payload(mass, 0.05 * rng.normal(size=3))
+
+    def change(x: Table) -> Table:
+        motion = _smooth(x)
+        return x._replace(tau=x.tau + armdyn.inverse_dynamics(loaded, *motion) - armdyn.inverse_dynamics(arm, *motion))
+
+    return _each(case, change)
+
+
 def _about(case: Case, *joints: int) -> Case:
     """The task with the joints of its fault, which a finding should name."""
     return replace(case, tags={**case.tags, "joints": tuple(joints)})
@@ -254,6 +278,7 @@ def _about(case: Case, *joints: int) -> Case:
 
 ALL_FAULTS: dict[str, Fault] = {
     **FAULTS, "gain": gain, "quarter turn": quarter_turn, "signs": signs, "no gravity": no_gravity, "by hand": by_hand,
+    "payload": payload,
 }  # fmt: skip
 # Kinds of findings that name a fault, where more than one does.
 NAMED: dict[str, tuple[str, ...]] = {

@@ -28,6 +28,7 @@ from armdyn.identification.hypotheses.findings import (
     velocity_findings,
 )
 from armdyn.identification.hypotheses.motions import Delay, Gravity, LedByHand, TimeScale, Zero, bound_zeros, zero_note
+from armdyn.identification.hypotheses.payload import payload_findings
 from armdyn.identification.hypotheses.regression import ScreeningRegression
 from armdyn.identification.hypotheses.screening import Hypothesis, screen
 from armdyn.identification.hypotheses.sensors import torque_findings, torque_tests
@@ -237,7 +238,7 @@ def _check_dynamics(
         described = list(description_findings(regression, prepared.logs))
         notes = (note for test in tests if test.kind == FindingKind.ZERO for note in zero_note(test))
         tests += tuple(description_tests(regression, described))
-        findings += [*described, *notes]
+        findings += [*described, *payload_findings(regression), *notes]
     return tuple(findings), tests
 
 

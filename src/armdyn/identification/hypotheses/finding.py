@@ -36,6 +36,7 @@ class FindingKind(StrEnum):
     COUPLING = "coupling"
     MECHANISM = "mechanism"  # positions of other joints than the coordinates
     FRICTION = "friction"
+    PAYLOAD = "payload"  # a load at the tip that the description lacks, or has too much of
 
 
 class Finding(NamedTuple):

@@ -327,12 +327,12 @@ class ScreeningRegression:
         d = self.design
         assert self.described is not None
         model = d.rigid @ (d.lift @ self.described.theta)
-        return _beyond(d.terms, model) @ d.mix, _beyond(d.terms, d.tau) @ d.mix
+        return beyond(d.terms, model) @ d.mix, beyond(d.terms, d.tau) @ d.mix
 
     def left_by(self, torque: NDArray) -> NDArray:
         """Measured torques (N, n) that neither torques (N, n) of bodies, by shafts, nor joint terms explain."""
         d = self.design
-        return _beyond(d.terms, d.tau - torque) @ d.mix
+        return beyond(d.terms, d.tau - torque) @ d.mix
 
     @property
     def described_share(self) -> float:
@@ -581,12 +581,12 @@ class Model:
         screening, d = self.regression, self.design
         if screening.described is None:
             return np.nan
-        rest = _beyond(d.terms[d.rows], (d.tau - d.rigid @ (d.lift @ screening.described.theta))[d.rows])
+        rest = beyond(d.terms[d.rows], (d.tau - d.rigid @ (d.lift @ screening.described.theta))[d.rows])
         return _norm(rest @ d.mix) / max(_norm(screening.tau[d.rows]), 1e-300)
 
 
-def _beyond(terms: NDArray, torque: NDArray) -> NDArray:
-    """Torques (N, n) less what joint terms (N, n, k) explain."""
+def beyond(terms: NDArray, torque: NDArray) -> NDArray:
+    """Torques (N, n, ...) less what joint terms (N, n, k) explain."""
     left = torque.copy()
     for j, columns in enumerate(terms.transpose(1, 0, 2)):
         left[:, j] -= columns @ np.linalg.lstsq(columns, torque[:, j], rcond=1e-9)[0]
