@@ -42,8 +42,8 @@ def current_name(owners: Iterable[str], name: str, stacklevel: int = 3) -> str |
 
 
 def renamed_keywords(function: Call) -> Call:
-    """Let a function take keywords by their earlier names, which stand in the table with its name as their owner."""
-    name, known = function.__name__, function.__code__.co_varnames
+    """Let a function, or a method, take keywords by earlier names, which stand in the table with it as their owner."""
+    name, known = function.__qualname__, function.__code__.co_varnames
 
     @wraps(function)
     def call(*args: Any, **keywords: Any) -> Any:

@@ -28,6 +28,17 @@ def test_perfect_sensors_change_nothing(planar, swing, result):
     assert np.array_equal(log.t, result.t)
 
 
+def test_smooth_sensors_keep_what_has_a_derivative():
+    assert Sensors(resolution=1e-3, delay=2, difference=True, lost=0.1).smooth == Sensors(delay=2, difference=True)
+
+
+def test_readings_are_taken_by_their_earlier_name(result):
+    record = Sensors().record(result)
+    with pytest.warns(DeprecationWarning, match="Sensors.logged.seen is now called readings"):
+        log = Sensors().logged(seen=record, q=result.q, seed=0)
+    assert np.array_equal(log.q, record.q)
+
+
 def test_the_same_seed_gives_the_same_run(planar, swing):
     sensors = Sensors(resolution=1e-4, q_noise=1e-5, qd_noise=1e-3, lost=0.1)
     runs = [simulate(planar, PD(planar, 400.0, 40.0), swing, 0.2, sensors=sensors, seed=seed) for seed in (3, 3, 4)]

@@ -49,7 +49,7 @@ from armdyn.identification.gravity_poses import fit_poses, one_sided
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, with_remedy
 from armdyn.identification.hypotheses.findings import STILL_TRAVEL
-from armdyn.identification.hypotheses.given import Logs, as_logs, prepare_logs, run_checks
+from armdyn.identification.hypotheses.inspection import Logs, as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques

@@ -19,7 +19,7 @@ from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import LOST_SHARE, Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.hypotheses.given import as_logs, prepare_logs, run_checks
+from armdyn.identification.hypotheses.inspection import as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.motions import DELAYS, delay_finding
 from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.identification.hypotheses.warn import warn

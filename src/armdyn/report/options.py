@@ -91,7 +91,7 @@ def remedy(arm: Arm, finding: Finding, log: Log | None = None) -> str:
     words = " ".join(correction_words(arm, _merged(applied, correction), log))
     if not np.isinf(correction.until):
         words = f"use the log up to {correction.until:.3g} s"
-    if correction.position_order or correction.torque_order:
+    if any(correction.order):
         words = _reordering(correction, log)
     return f"{words} ({finding.hint})" if finding.hint and words else words or finding.hint
 
@@ -105,16 +105,16 @@ def _merged(applied: LogCorrection, correction: LogCorrection) -> LogCorrection:
 def _reordering(correction: LogCorrection, log: Log | None) -> str:
     """Options that name columns, and in which order."""
     moved = ["q", "qd"] if log is not None and log.qd is not None else ["q"]
-    roles = [*(moved if correction.position_order else []), *(["tau"] if correction.torque_order else [])]
-    order = correction.position_order or correction.torque_order
+    positions, torques = correction.order
+    roles = [*(moved if positions else []), *(["tau"] if torques else [])]
     options = " ".join(f"--columns {role}=NAME,.." for role in roles)
-    return f"{options} with the log's columns in the order {', '.join(str(k + 1) for k in order)}"
+    return f"{options} with the log's columns in the order {', '.join(str(k + 1) for k in positions or torques)}"
 
 
 def is_whole(finding: Finding) -> bool:
     """Whether the options of a finding can be typed as they stand."""
     changes = {} if finding.correction is None else finding.correction.changes
-    return bool(changes) and not set(changes) & {"position_order", "torque_order", "until"}
+    return bool(changes) and not set(changes) & {"order", "until"}
 
 
 def advice(arm: Arm, finding: Finding, log: Log | None = None) -> str:

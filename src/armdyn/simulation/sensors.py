@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
 from armdyn.errors import ShapeError, quote
+from armdyn.names import renamed_keywords
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Instruments, NoiseGenerator, stream
 
@@ -98,6 +99,11 @@ class Sensors:
                     where=f"Sensors: {name}", expected=f"one number or {n}", got=np.shape(getattr(self, name))
                 )
 
+    @property
+    def smooth(self) -> Sensors:
+        """The same without what has no derivative or comes by chance: late, and differentiated if these are."""
+        return Sensors(delay=self.delay, difference=self.difference)
+
     def resolutions(self, n: int) -> NDArray:
         """Steps of n encoders that numbers can be divided by."""
         step = np.broadcast_to(np.asarray(self.resolution, float), n)
@@ -119,6 +125,7 @@ class Sensors:
         arrived = 1 - NoiseGenerator(self, run.n, 1, seed).losses(len(run.t))[0]
         return self.logged(Readings(run.t, q, qd, run.tau, arrived), run.q, seed)
 
+    @renamed_keywords
     def logged(self, readings: Readings, q: NDArray, seed: int) -> Readings:
         """Readings as a log shows them: stamps jitter, samples are doubled, torques have ripple at true positions q."""
         return Logger(self, int(np.prod(q.shape[:-2])), seed).log(readings, q)

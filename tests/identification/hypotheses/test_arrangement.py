@@ -11,7 +11,7 @@ import pytest
 
 import armdyn
 from armdyn.identification import Finding
-from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.report.options import remedy
 
@@ -56,7 +56,7 @@ def test_exchanged_columns(puma, log, column, pairs):
         (f,) = doubts(arm, dataclasses.replace(log, **{column: exchanged(getattr(log, column), i, j)}))
         order = tuple(exchanged(np.arange(6)[None], i, j)[0])
         # Of the wrist little but friction shows: there either column may be the wrong one.
-        orders = {"tau": f.correction.torque_order, "q": f.correction.position_order}
+        orders = {"tau": f.correction.order.torques, "q": f.correction.order.positions}
         assert (f.kind, f.joints) == ("exchange", (i, j))
         assert order in ((orders[column],) if i < 3 else orders.values())
 
@@ -66,7 +66,7 @@ def test_both_exchanged(puma, log):
         spoiled = dataclasses.replace(log, q=exchanged(log.q, i, j), tau=exchanged(log.tau, i, j), qd=None)
         (f,) = rejections(bare(puma), spoiled)
         order = tuple(exchanged(np.arange(6)[None], i, j)[0])
-        assert f.correction == LogCorrection(order, order)
+        assert f.correction == LogCorrection(ColumnOrder(order, order))
 
 
 def test_the_remedy_of_exchanged_joints_names_all_their_columns(puma, log):
@@ -78,7 +78,7 @@ def test_the_remedy_of_exchanged_joints_names_all_their_columns(puma, log):
         (dataclasses.replace(moving, **exchanged_all | {"qd": None}), ("q", "tau")),
     ):
         (found,) = (f for f in armdyn.check_log(bare(puma), spoiled).findings if f.level == "reject")
-        assert found.correction == LogCorrection((0, 2, 1, 3, 4, 5), (0, 2, 1, 3, 4, 5))
+        assert found.correction == LogCorrection(ColumnOrder((0, 2, 1, 3, 4, 5), (0, 2, 1, 3, 4, 5)))
         assert armdyn.check_log(bare(puma), spoiled.corrected(found.correction)).ok
         named = " ".join(f"--columns {role}=NAME,.." for role in roles)
         assert remedy(puma, found, spoiled) == f"{named} with the log's columns in the order 1, 3, 2, 4, 5, 6"
@@ -171,7 +171,7 @@ def test_of_two_parallel_joints_the_description_tells_which_turns_the_other_way(
 def test_another_order_altogether(puma, log):
     for order in ([5, 4, 3, 2, 1, 0], [1, 2, 0, 3, 4, 5]):
         (f,) = rejections(bare(puma), dataclasses.replace(log, tau=log.tau[:, order]))
-        assert f.correction == LogCorrection(torque_order=np.argsort(order))
+        assert f.correction == LogCorrection(ColumnOrder(torques=np.argsort(order)))
 
 
 def test_mounted_otherwise(puma, log):

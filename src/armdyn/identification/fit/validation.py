@@ -15,7 +15,7 @@ from armdyn.dynamics.shafts import at_drives, drive_torques
 from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import require_joints
-from armdyn.identification.hypotheses.given import Logs, as_logs
+from armdyn.identification.hypotheses.inspection import Logs, as_logs
 from armdyn.identification.logs.corrections import check_delay
 from armdyn.identification.logs.log import PIECE_SAMPLES, Log, interpolate
 from armdyn.identification.motion.differentiate import lowpass

@@ -13,7 +13,7 @@ from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
 from armdyn.identification.hypotheses.screening import MAX_ERROR, MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
-from armdyn.identification.logs.corrections import LogCorrection, of_joints
+from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection, of_joints
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
@@ -134,7 +134,7 @@ class Exchange(Hypothesis):
                 if p not in ((), same) or t not in ((), same):
                     yield self.ordered(regression, p, t)
 
-        correction = LogCorrection(position, torque)
+        correction = LogCorrection(ColumnOrder(position, torque))
         return LogVariant(design, correction, joints, level="reject", neighbours=neighbours)
 
 

@@ -104,9 +104,8 @@ def _sign(who: str, correction: LogCorrection) -> str:
 
 
 def _exchange(who: str, joints: tuple[int, ...], correction: LogCorrection) -> str:
-    orders = {"positions": correction.position_order, "torques": correction.torque_order}
-    what = " and ".join(name for name, order in orders.items() if order)
-    order = correction.torque_order or correction.position_order
+    what = " and ".join(name for name, order in correction.order._asdict().items() if order)
+    order = correction.order.torques or correction.order.positions
     return f"{what} of {who} are in the order {joint_numbers(order[j] for j in joints)}: columns in the wrong order?"
 
 

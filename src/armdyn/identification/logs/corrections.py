@@ -17,8 +17,15 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import MAX_DELAY_SECONDS, Log, interpolate
 from armdyn.model.arm import Arm
 
-PER_JOINT = ("position_order", "torque_order", "gear_ratio", "drive_gain", "zero")  # fields with a number per joint
+PER_JOINT = ("gear_ratio", "drive_gain", "zero")  # fields with a number per joint
 ROUND_OFF = 1e-12  # of zeros that are taken apart again
+
+
+class ColumnOrder(NamedTuple):
+    """Columns (n,), from 0, that hold the joints' positions and velocities, and their torques; empty: in order."""
+
+    positions: tuple[int, ...] = ()
+    torques: tuple[int, ...] = ()
 
 
 class JointMaps(NamedTuple):
@@ -28,15 +35,14 @@ class JointMaps(NamedTuple):
     torques: tuple[tuple[float, ...], ...] = ()
 
 
-NO_MAPS = JointMaps()
+IN_ORDER, NO_MAPS = ColumnOrder(), JointMaps()
 
 
 @dataclass(frozen=True)
 class LogCorrection:
     """Correction of a log, and of how the arm is described; fields at their defaults change nothing."""
 
-    position_order: tuple[int, ...] = ()  # (n,) columns, from 0, that hold the joints' positions and velocities
-    torque_order: tuple[int, ...] = ()  # (n,) columns, from 0, that hold the joints' torques
+    order: ColumnOrder = IN_ORDER  # of the log's columns
     gear_ratio: tuple[float, ...] = ()  # (n,) by which positions are divided and torques multiplied
     drive_gain: tuple[float, ...] = ()  # (n,) by which torques are multiplied
     zero: tuple[float, ...] = ()  # (n,) errors of joint zeros, subtracted from positions [rad or m]
@@ -50,8 +56,8 @@ class LogCorrection:
     maps: JointMaps = NO_MAPS  # of columns that are those of other joints than the coordinates
 
     def __post_init__(self) -> None:
-        for name in ("position_order", "torque_order", "without_torque"):
-            object.__setattr__(self, name, tuple(int(k) for k in getattr(self, name)))
+        object.__setattr__(self, "order", ColumnOrder(*(tuple(int(k) for k in columns) for columns in self.order)))
+        object.__setattr__(self, "without_torque", tuple(int(j) for j in self.without_torque))
         for name in ("gear_ratio", "drive_gain", "zero"):
             object.__setattr__(self, name, tuple(float(x) for x in getattr(self, name)))
         object.__setattr__(self, "maps", JointMaps(*(tuple(map(tuple, rows)) for rows in self.maps)))
@@ -73,8 +79,7 @@ class LogCorrection:
     def then(self, other: LogCorrection) -> LogCorrection:
         """Both corrections in one, this one first; orders of columns are those of the log as it was."""
         return LogCorrection(
-            _composed(self.position_order, other.position_order),
-            _composed(self.torque_order, other.torque_order),
+            ColumnOrder(*map(_composed, self.order, other.order)),
             _multiplied(self.gear_ratio, other.gear_ratio),
             _multiplied(self.drive_gain, other.drive_gain),
             self._zeros_before(other.zero),
@@ -162,17 +167,17 @@ def _names_of(arm: Arm, matrix: NDArray) -> tuple[str, ...]:
 
 def correct(log: Log, correction: LogCorrection) -> Log:
     """The log with a correction applied to it."""
-    for name in PER_JOINT:
-        if (numbers := getattr(correction, name)) and len(numbers) != log.n:
+    sizes = {name: getattr(correction, name) for name in PER_JOINT} | correction.order._asdict()
+    for name, numbers in sizes.items():
+        if numbers and len(numbers) != log.n:
             raise ArmdynError(where="corrected", expected=f"{name} of {log.n} joints", got=len(numbers))
     q, qd, tau = log.q, log.qd, log.tau
     if correction.degrees:
         q, qd = np.radians(q), None if qd is None else np.radians(qd)
-    if correction.position_order:
-        order = list(correction.position_order)
-        q, qd = q[:, order], None if qd is None else qd[:, order]
-    if correction.torque_order:
-        tau = tau[:, list(correction.torque_order)]
+    positions, torques = map(list, correction.order)
+    if positions:
+        q, qd = q[:, positions], None if qd is None else qd[:, positions]
+    tau = tau[:, torques] if torques else tau
     if correction.gear_ratio:
         ratio = np.array(correction.gear_ratio)
         q, qd, tau = q / ratio, None if qd is None else qd / ratio, tau * ratio
@@ -180,10 +185,10 @@ def correct(log: Log, correction: LogCorrection) -> Log:
     if correction.without_torque:
         tau = np.where(np.isin(np.arange(log.n), correction.without_torque), np.nan, tau)
     q = q - np.array(correction.zero) if correction.zero else q
-    turns, torques = correction.maps
+    turns, shares = correction.maps
     if turns:
         q, qd = q @ np.transpose(turns), None if qd is None else qd @ np.transpose(turns)
-    tau = tau @ np.transpose(torques) if torques else tau
+    tau = tau @ np.transpose(shares) if shares else tau
     corrected = replace(log, q=q, qd=qd, tau=tau, corrections=(*log.corrections, correction))
     if correction.time_scale != 1:
         corrected = _rescaled(corrected, correction.time_scale)

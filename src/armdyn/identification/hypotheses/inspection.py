@@ -1,4 +1,4 @@
-"""The logs that were given: read, judged, and rejected where they cannot support a model."""
+"""The inspection of logs: read, judged, and rejected where they cannot support a model."""
 
 from __future__ import annotations
 
