@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ class AdaptiveParameters:
         """Inertial parameters (..., 10 n) for unknowns (..., u)."""
         return self.theta_known + np.asarray(phi, float)[..., : self.S.shape[1]] @ self.S.T
 
-    @property
+    @cached_property
     def knows_friction(self) -> bool:
         """Whether there is friction that is not unknown."""
         return exerts_torque(self.known_friction)
@@ -86,7 +87,12 @@ class AdaptiveParameters:
             return self.known_friction
         if name != "theta":
             return self.arm.trace_data(name)
-        return self.arm.with_theta(self.theta_known).trace_data("theta")
+        return self._known_arm.trace_data("theta")
+
+    @cached_property
+    def _known_arm(self) -> Arm:
+        """The arm without what is unknown."""
+        return self.arm.with_theta(self.theta_known)
 
     def __repr__(self) -> str:
         return f"<Unknowns of {self.arm!r}: {', '.join(self.names)}>"

@@ -47,7 +47,9 @@ def model_data(params: Values) -> dict[str, Any]:
 
 def exerts_torque(friction: NDArray) -> bool:
     """Whether friction numbers (..., n, k + 3 h) of some joint exert a torque."""
-    return bool(np.delete(friction, [FRICTION_NAMES.index(name) for name in SILENT_FRICTION], axis=-1).any())
+    rest = np.ones(friction.shape[-1], bool)
+    rest[[FRICTION_NAMES.index(name) for name in SILENT_FRICTION]] = False
+    return bool(friction[..., rest].any())
 
 
 def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Reference, load: Symbol) -> Symbol:

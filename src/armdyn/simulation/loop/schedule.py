@@ -151,6 +151,8 @@ class Schedule:
     @cached_property
     def reference_rows(self) -> NDArray:
         """(1, steps, 3, n)."""
+        if self.slower is not None:
+            return self.slower.reference_rows
         steps, n = self.motion.q.shape
         return np.stack(self.motion, axis=-2, out=pool().empty((steps, 3, n)))[None]
 

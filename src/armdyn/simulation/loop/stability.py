@@ -9,7 +9,7 @@ is unstable in steps of dt once kd dt > 2 J.
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ MIN_GROWTH = 1.0
 HIGHER_RATE_FACTORS = (16, 256)
 MIN_FACTOR = 10.0  # by which an error must grow along the motion, or an estimate, to run away
 INSTANTS_MULTIPLIED = 32  # of a motion, whose period maps make up that of a stretch
-PARTS_OF_CHECK = 6  # maps at the first instants, at two higher rates, and along the motion: together one run
+PARTS_OF_CHECK = 9  # maps at the first instants, along the motion, at two higher rates, and what is not steps: one run
 # Entries of a state of which all are disturbed; of a larger one, those through which errors come back.
 MAX_STATE = 64
 MISSING_FRICTION = (
@@ -47,14 +47,15 @@ MISSING_FRICTION = (
 OVERFLOWED_ENTRY = 1e9  # stands for entries of a Jacobian that overflow
 
 
-class PeriodMap(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class PeriodMap:
     """Jacobians (points, z, z) of one period about the reference; `rows` tells which joint each entry belongs to."""
 
     samples: NDArray  # of the controller
     jacobian: NDArray
     rows: NDArray  # (z,), -1: the controller's own state
 
-    @property
+    @cached_property
     def radius(self) -> NDArray:
         """Largest magnitude of an eigenvalue at each point."""
         return np.maximum(np.abs(np.linalg.eigvals(self.jacobian)).max(-1), 1e-300)
@@ -242,6 +243,11 @@ def _instability(loop: Period, law: Law, sensors: Sensors | None) -> str | None:
     if (np.log(everywhere.radius) <= MIN_GROWTH * period).all():
         return None
     growth = everywhere.fastest()
+    mode = growth.worst()
+    samples = min(int(np.ceil(2 * np.log(MIN_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
+    first = min(mode.sample, schedule.clock.samples - samples)
+    if loop.growth(first, samples, mode.direction) < MIN_FACTOR:
+        return None
     rates = [period_map(schedule.at_rate(by), law, sensors, growth.samples) for by in HIGHER_RATE_FACTORS]
     plant_growth = np.min(
         [by * np.log(fast.radius) for by, fast in zip(HIGHER_RATE_FACTORS, rates, strict=True)], axis=0
@@ -252,11 +258,6 @@ def _instability(loop: Period, law: Law, sensors: Sensors | None) -> str | None:
         if not _missing_friction(schedule, law, sensors, growth):
             return None
         cause = MISSING_FRICTION
-    mode = growth.worst()
-    samples = min(int(np.ceil(2 * np.log(MIN_FACTOR) / np.log(mode.radius))) + 1, schedule.clock.samples)
-    first = min(mode.sample, schedule.clock.samples - samples)
-    if loop.growth(first, samples, mode.direction) < MIN_FACTOR:
-        return None
     soon = np.log(10) / np.log(mode.radius) * period
     return (
         f"the loop is unstable at {1 / period:g} Hz: near the reference at t = {mode.sample * period:.3g} s an error "
