@@ -41,7 +41,7 @@ def test_choices_are_shown(line: str, choices: str) -> None:
 
 def test_laws_complete_by_names_that_commands_take() -> None:
     """Every completion is the name of a law."""
-    from armdyn.control.design.designs import plain_name
+    from armdyn.control.design.purposes import plain_name
 
     assert law_names("slot")[0] == "slotine-li"
     assert {plain_name(name) for name in law_names("")} == {plain_name(name) for name in law_lines()}

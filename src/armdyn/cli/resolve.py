@@ -36,8 +36,9 @@ def law_lines() -> dict[str, str]:
 
 def law_names(incomplete: str) -> list[str]:
     """Names of control laws for the shell, as commands take them."""
-    names = [name.lower().replace(" + ", "-").replace(" ", "-") for name in law_lines()]
-    return [name for name in names if name.startswith(incomplete)]
+    from armdyn.control.design.purposes import plain_name
+
+    return [name for name in map(plain_name, law_lines()) if name.startswith(incomplete)]
 
 
 Base = Annotated[str | None, typer.Option(help="First link of the chain, if the file holds several chains.")]

@@ -56,7 +56,7 @@ def read_states(
 
 def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -> States:
     q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
-    turns = np.array([joint.kind == "revolute" for joint in arm.joints])
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     if not degrees:
         warn_if_degrees(q[..., turns], "positions")
     return States(q, qd, qdd, t)
@@ -91,7 +91,7 @@ def numbers(text: str | None, count: int, option: str) -> NDArray:
 
 def in_radians(arm: Arm, values: NDArray, degrees: bool) -> NDArray:
     """Values of revolute joints turned from degrees, if they are given so."""
-    factor = [np.pi / 180 if degrees and joint.kind == "revolute" else 1.0 for joint in arm.joints]
+    factor = [np.pi / 180 if degrees and joint.kind == "revolute" else 1.0 for joint in arm.coordinate_joints]
     return values * np.array(factor)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from armdyn.calibration.result import Calibration
-from armdyn.control.design.designs import plain_name
+from armdyn.control.design.purposes import plain_name
 from armdyn.control.export import law_code
 from armdyn.control.fmu import law_fmu
 from armdyn.control.protocol import Law

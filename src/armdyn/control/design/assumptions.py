@@ -50,5 +50,7 @@ def _bandwidth(law: Law) -> float | None:
     if isinstance(law, OperationalSpace):
         return float(np.sqrt(np.max(law.stiffness))) / (2 * np.pi)
     if hasattr(law, "lam"):
-        return float(np.linalg.eigvals(np.asarray(law.lam)).real.max()) / (2 * np.pi)
+        lam = np.asarray(law.lam)  # of each joint, or a matrix
+        rates = lam if lam.ndim == 1 else np.linalg.eigvals(lam).real
+        return float(rates.max()) / (2 * np.pi)
     return None

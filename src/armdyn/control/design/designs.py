@@ -17,6 +17,7 @@ from armdyn.control.adaptive.gains import adaptation_gains
 from armdyn.control.adaptive.modified_slotine_li import ModifiedSlotineLi
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import adapt
+from armdyn.control.design.purposes import law_purposes, plain_name
 from armdyn.control.design.sampling import SampledInertia, reduction, sampled_inertia
 from armdyn.control.design.stiction import stiction
 from armdyn.control.laws.cascade import VELOCITY_LOOP_RATIO, Cascade
@@ -157,14 +158,11 @@ def named_design(laws: Mapping[str, Law], name: str) -> str:
     """The key among `laws` that a name means, in any spelling: `pd-gravity` is `PD + gravity`, `lqr-t` `LQR(t)`."""
     keys = {plain_name(key): key for key in laws}
     if plain_name(name) not in keys:
-        hint = close_to(plain_name(name), tuple(keys))
-        raise ArmdynError(f"unknown controller '{name}'{hint}", expected=f"one of: {', '.join(keys)}", names=(name,))
+        known = plain_name(name) in map(plain_name, law_purposes())  # a record of one joint may hold too little
+        cause = f"controller '{name}' has more unknowns than the arm's joints can tell" if known else ""
+        cause = cause or f"unknown controller '{name}'{close_to(plain_name(name), tuple(keys))}"
+        raise ArmdynError(cause, expected=f"one of: {', '.join(keys)}", names=(name,))
     return keys[plain_name(name)]
-
-
-def plain_name(name: str) -> str:
-    """A name as one types it on a command line."""
-    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split())
 
 
 def tip_designs(arm: Arm, motion: JointMotion, bandwidth: float) -> dict[str, Law]:

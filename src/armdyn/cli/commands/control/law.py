@@ -44,7 +44,7 @@ def law(
     tip: Tip = None, json: Json = False,
 ) -> None:  # fmt: skip
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
-    from armdyn.control.design.designs import plain_name
+    from armdyn.control.design.purposes import plain_name
     from armdyn.control.export import law_code
     from armdyn.files import require_folder
     from armdyn.trace.printers.c_print import identifier

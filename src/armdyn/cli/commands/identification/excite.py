@@ -217,7 +217,7 @@ class FileOptions:
         arm = excitation.base.source
         whole = experiment is not None and self.out.suffix in (".yaml", ".json")
         motion = experiment.joined if experiment and whole else excitation.trajectory
-        names, kinds = arm.joint_names, [joint.kind for joint in arm.joints]
+        names, kinds = arm.coordinate_names, [joint.kind for joint in arm.coordinate_joints]
         path = save_trajectory(motion, self.out, rate=self.rate, joint_names=names, kinds=kinds, units=self.unit_row)
         return [path, *(around.write(experiment, self.out, self.rate) if experiment else [])]
 

@@ -46,7 +46,7 @@ def _matrix(arm: Arm, q: NDArray, qd: NDArray, qdd: NDArray, reduced: bool) -> t
     if reduced:
         reduced_set = base_parameters(arm)
         return np.asarray(reduced_set.regressor(q, qd, qdd)), reduced_set.formulas
-    return np.asarray(regressor(arm, q, qd, qdd)), parameter_names(arm.n)
+    return np.asarray(regressor(arm, q, qd, qdd)), parameter_names(arm.n_joints)
 
 
 def _show(arm: Arm, Y: NDArray, names: Any) -> None:
@@ -55,7 +55,7 @@ def _show(arm: Arm, Y: NDArray, names: Any) -> None:
     ]
     acting = [row for row in rows if any(cell != "0" for cell in row[1:])]
     title = f"{arm.name}: torque per unit of each parameter (SI); {len(rows) - len(acting)} without effect here"
-    print_table(title, ("parameter", *(f"{name} " for name in arm.joint_names)), acting)
+    print_table(title, ("parameter", *(f"{name} " for name in arm.coordinate_names)), acting)
 
 
 def _show_many(arm: Arm, Y: NDArray, names: Any) -> None:

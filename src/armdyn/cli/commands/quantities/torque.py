@@ -47,7 +47,7 @@ def torque(
     if json:
         print_json({"arm": subject.name, "joints": subject.joint_names} | parts)
     elif states is not None and out is None:
-        print_columns(f"{subject.name}: joint torques [N m or N]", inputs.t, columns)
+        print_columns(_title(subject), inputs.t, columns)
     elif states is None:
         _show(subject, parts)
 
@@ -81,9 +81,15 @@ def torque_parts(arm: Arm, states: States, wrench: NDArray | None) -> dict[str, 
 def _show(arm: Arm, parts: dict[str, NDArray]) -> None:
     used = {name: values for name, values in parts.items() if name == "total" or np.abs(values).max() > 1e-12}
     rows = []
-    for i, joint in enumerate(arm.joints):
+    for i, joint in enumerate(arm.coordinate_joints):
         limit = joint.limits.effort
         share = f"{abs(parts['total'][i]) / limit:.0%}" if np.isfinite(limit) and limit > 0 else "-"
         rows.append((joint.name, *(number(0.0 if abs(x[i]) < 1e-12 else x[i]) for x in used.values()), share))
     headings = ("joint", *(f"{name} " for name in used), "of limit ")
-    print_table(f"{arm.name}: joint torques [N m or N]", headings, rows)
+    print_table(_title(arm), headings, rows)
+
+
+def _title(arm: Arm) -> str:
+    kinds = {joint.kind for joint in arm.coordinate_joints}
+    unit = {"revolute": "N m", "prismatic": "N"}[kinds.pop()] if len(kinds) == 1 else "N m, prismatic joints N"
+    return f"{arm.name}: joint torques [{unit}]"

@@ -1,0 +1,53 @@
+"""Commands on arms with joints that follow others: one number a coordinate goes in and comes out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import armdyn
+from armdyn.cli.app import app
+
+ARMS = ["gripper", "palletizer", "two_arms", "torso_arm"]
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, arguments, catch_exceptions=False, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_states_have_a_number_for_each_coordinate(name):
+    arm = getattr(armdyn.arms, name)()
+    q = np.linspace(0.1, 0.2, arm.n)
+    state = ["--q", " ".join(map(str, q))]
+    degrees = [
+        "--q",
+        " ".join(
+            str(np.degrees(x) if j.kind == "revolute" else x) for x, j in zip(q, arm.coordinate_joints, strict=True)
+        ),
+    ]
+    for arguments in (state, [*degrees, "--degrees"]):
+        torque = json.loads(run("torque", name, *arguments, "--json"))
+        np.testing.assert_allclose(torque["total"], armdyn.joint_torque(arm, q, 0 * q, 0 * q), rtol=1e-9, atol=1e-9)
+    shown = run("torque", name, *state)
+    assert all(joint in shown for joint in arm.coordinate_names)
+    Y = np.array(json.loads(run("regressor", name, *state, "--json"))["Y"])
+    assert Y.shape == (arm.n, 10 * arm.n_joints)
+    for command in ("fk", "linearize", "regressor"):
+        assert arm.name in run(command, name, *state)
+
+
+def test_an_exciting_motion_is_saved_by_coordinates(tmp_path):
+    path = tmp_path / "motion.csv"
+    run("excite", "palletizer", "--max-velocity", "1", "--duration", "10", "--time-budget", "3", "--out", str(path))
+    assert path.read_text().splitlines()[0].split(",")[:5] == ["t", "q1", "q2", "q3", "q4"]
+
+
+def test_headings_have_the_unit_of_the_joints():
+    assert "joint torques [N m]\n" in run("torque", "panda")
+    assert "joint torques [N m, prismatic joints N]" in run("torque", "stanford")
