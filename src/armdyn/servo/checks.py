@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError
+from armdyn.identification.quality import NOT_USABLE_ERROR
 from armdyn.model.arm import Arm
 from armdyn.servo.log import ServoLog
+from armdyn.servo.parameters import MAX_DELAY_S
+from armdyn.servo.replay import SETTLING_TIME_S
 from armdyn.servo.units import MAX_OUTSIDE_SHARE
 
 MIN_MOTION = 0.02  # rad or m: what a joint must be commanded to move at least
 LIMIT_SLACK_RAD = np.radians(2.0)  # rad: encoders and limits of descriptions differ by some
-MAX_LAG_S = 0.5  # s: no servo answers later
-MAX_MISS_RATIO = 0.3  # of a commanded motion, that a servo which follows it may miss
 
 
 def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
@@ -66,7 +67,7 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
 def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
     """Measured positions follow commands, never the other way round; and nothing like the commands is another joint."""
     t = np.arange(max(log.t[0], log.stamps[0]), min(log.t[-1], log.stamps[-1]), log.dt)
-    most = int(MAX_LAG_S / log.dt)
+    most = int((MAX_DELAY_S + SETTLING_TIME_S) / log.dt)  # no servo answers later
     if len(t) < 4 * most:
         return
     for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > MIN_MOTION)):
@@ -77,7 +78,7 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         missed = [np.std(measured[most + k : len(t) - most + k] - sent.mean() - middle) for k in lags]
         best = int(np.argmin(missed))
         name = arm.joint_names[j]
-        if missed[best] > MAX_MISS_RATIO * np.std(middle) + MIN_MOTION:
+        if missed[best] > NOT_USABLE_ERROR * np.std(middle) + MIN_MOTION:
             raise DataError(
                 f"joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
                 f"{np.std(middle):.2g} rad)",

@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.servo.findings import ServoFinding, ServoFindingKind
-from armdyn.servo.log import resolution
+from armdyn.servo.log import encoder_error
 from armdyn.servo.parameters import MAX_DELAY_S, NAMES
 from armdyn.servo.result import WORDS, ServoFit
+from armdyn.servo.units import MAX_OUTSIDE_SHARE
 
 MISFIT_RATIO = 1.6  # held-out error over what the encoder's resolution alone makes
-SATURATED_SHARE = 0.02  # of the time
-ENCODER_NOISE_RAD = 2e-4  # rad: no encoder of such arms is better
 
 
 def findings(fit: ServoFit) -> tuple[ServoFinding, ...]:
@@ -56,7 +55,7 @@ def _saturated(fit: ServoFit) -> list[ServoFinding]:
     pieces = [piece for log in fit.logs for piece in log.pieces]
     error = np.concatenate([piece.sent - piece.q for piece in pieces])
     share = (np.abs(error) * fit.stiffness > fit.arm.effort_limits).mean(0)
-    full = share > SATURATED_SHARE
+    full = share > MAX_OUTSIDE_SHARE
     if not full.any():
         return []
     return [ServoFinding(ServoFindingKind.SATURATED, _joints(fit, full), "compliance", float(share.max()))]
@@ -70,8 +69,7 @@ def _further_terms(fit: ServoFit) -> list[ServoFinding]:
 
 
 def _misfit(fit: ServoFit) -> list[ServoFinding]:
-    tick = np.min([resolution(log.q) for log in fit.logs], axis=0)
-    floor = np.sqrt(tick**2 / 12 + ENCODER_NOISE_RAD**2)
+    floor = np.min([encoder_error(log.q) for log in fit.logs], axis=0)
     moved = np.array([word != "not moved" for word in fit.words[0]])
     bad = moved & (fit.held_out > MISFIT_RATIO * floor)
     if not bad.any():

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, quote
+from armdyn.identification.fit.choice import CLEARLY
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.servo.checks import check_logs
 from armdyn.servo.examine import findings
-from armdyn.servo.log import ServoLog, ServoSegment, resolution
+from armdyn.servo.log import ServoLog, ServoSegment, encoder_error
 from armdyn.servo.parameters import NAMES, ROWS, STRUCTURES, ParameterLayout
 from armdyn.servo.regression import first_guess
-from armdyn.servo.replay import SETTLING_TIME_S, Replay
+from armdyn.servo.replay import Replay
 from armdyn.servo.result import (
     Replayed,
     ReplayErrors,
@@ -29,15 +30,13 @@ from armdyn.servo.result import (
     replay_piece,
     word,
 )
-from armdyn.servo.search import MIN_ERROR, Point, Tell, make_point, search
+from armdyn.servo.search import Point, Tell, make_point, search
 from armdyn.servo.uncertainty import Intervals, intervals
 
 HELD_OUT_SHARE = 0.25  # of the measurements, at the end, to judge with
-MIN_LOG_S = 4.0  # s of a log
+MIN_HELD_OUT_S = 1.0  # of measurements in a row, most of which count
 MAX_REPLAY_S = 60.0  # of replays in the search: more only takes longer
-MIN_IMPROVEMENT = 0.03  # of the held-out error, that further terms must take off
-MAX_STEPS, TRIAL_FALL = 12, 6e-3  # of Gauss-Newton at most; relative fall of the cost at which a trial ends
-CLEAN_ERROR_RATIO = 1.12  # times what the encoder alone makes: no further term can pay much
+MAX_STEPS, LAST_STEPS = 12, 3  # of Gauss-Newton at most, and once the terms are chosen
 
 
 Tried = tuple[tuple[str, float], ...]  # structures and their held-out errors, the chosen one last
@@ -132,7 +131,7 @@ def identify_servo(
     point, tried = _choose(job, start, terms, tell)
     held_out = [replay_piece(space, r, point.x) for r in job.held]
     tell(0.7, "fitting to the whole log")
-    point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), 3)
+    point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), LAST_STEPS)
     ranges = intervals(point)
     log_notes = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
     fit = replace(_result(job, point, ranges, tried, held_out), logs=(*logs, *carrying), notes=log_notes)
@@ -162,9 +161,9 @@ class _Job(NamedTuple):
 
     @property
     def floor(self) -> float:
-        """Held-out error that the resolution of the encoders alone makes."""
-        ticks = np.array([resolution(r.piece.q)[self.moving] for r in self.held])
-        return float(np.sqrt((ticks**2).mean() / 12))
+        """Held-out error that the encoders alone make."""
+        errors = np.array([encoder_error(r.piece.q)[self.moving] for r in self.held])
+        return float(np.sqrt((errors**2).mean()))
 
     def error(self, x: NDArray) -> float:
         """Held-out error of the joints that move, all weighted alike."""
@@ -178,25 +177,23 @@ def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, T
     def fitted(structure: str, x: NDArray, share: float) -> tuple[Point, float]:
         tell(share, f"replaying the log: {structure}")
         begin = np.clip(x, *job.space.bounds)
-        point = search(make_point(job.space, job.fitted, job.free(structure), begin), MAX_STEPS, TRIAL_FALL)
+        point = search(make_point(job.space, job.fitted, job.free(structure), begin), MAX_STEPS)
         return point, job.error(point.x)
 
     results = {"plain": fitted("plain", start, 0.1)}
     base = results["plain"][0].x
-    if terms == "auto" and results["plain"][1] < CLEAN_ERROR_RATIO * max(job.floor, 2 * MIN_ERROR):
+    if terms == "auto" and results["plain"][1] <= job.floor / (1 - CLEARLY):
         terms = "plain"
     elif terms == "auto":
         results["whole"] = fitted("whole", base, 0.35)
-        if results["whole"][1] < results["plain"][1] * (1 - MIN_IMPROVEMENT):
+        if results["whole"][1] < results["plain"][1] * (1 - CLEARLY):
             for share, name in ((0.5, "dead band"), (0.6, "friction")):
                 results[name] = fitted(name, _without(job.space, results["whole"][0].x, name), share)
-                if results[name][1] <= results["whole"][1] / (1 - MIN_IMPROVEMENT):
+                if results[name][1] <= results["whole"][1] / (1 - CLEARLY):
                     break  # the simplest that is as good as all terms together
         best = min(error for _, error in results.values())
         # The simplest that is about as good as the best.
-        terms = next(
-            name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - MIN_IMPROVEMENT)
-        )
+        terms = next(name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - CLEARLY))
     elif terms not in results:
         results[terms] = fitted(terms, base, 0.4)
     tried = tuple((name, error) for name, (_, error) in results.items() if name != terms)
@@ -252,11 +249,11 @@ def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayL
 
 def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[ServoSegment], list[str]]:
     """Pieces to fit to, and the rest to judge with."""
-    whole = sum(p.t[-1] for p in pieces)
-    if whole < MIN_LOG_S:
+    whole, shortest = sum(p.t[-1] for p in pieces), MIN_HELD_OUT_S / HELD_OUT_SHARE
+    if whole < shortest:
         raise DataError(
             where="identify_servo",
-            expected=f"at least {MIN_LOG_S:g} s without gaps",
+            expected=f"at least {shortest:g} s without gaps",
             got=f"{whole:.2g} s",
             remedy="record a longer motion",
         )
@@ -265,14 +262,14 @@ def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[Ser
         replayed: list[ServoSegment] = []
         for p in pieces:
             left = MAX_REPLAY_S - sum(k.t[-1] for k in replayed)
-            if left > 2 * SETTLING_TIME_S + 1.0:
+            if left > MIN_HELD_OUT_S:
                 replayed.append(p.part(0, int(np.searchsorted(p.t, left, side="right"))))
         notes.append(f"replays use the first {MAX_REPLAY_S:g} s of {whole:.0f} s")
         pieces = replayed
     fitted, held = [], []
     for p in pieces:
         at = int(len(p.t) * (1 - HELD_OUT_SHARE))
-        if p.t[-1] * HELD_OUT_SHARE > 2 * SETTLING_TIME_S + 0.4:
+        if p.t[-1] > shortest:
             fitted.append(p.part(0, at))
             held.append(p.part(at, len(p.t)))
         else:

@@ -15,7 +15,6 @@ from armdyn.files import read_text, require_file
 from armdyn.identification.logs.read_tables import Table, read_parquet
 
 INFO = Path("meta") / "info.json"
-MAX_FILES = 10_000
 
 
 def is_lerobot(path: Path) -> bool:
@@ -27,11 +26,9 @@ def episodes_of(path: Path, wanted: Collection[int] | None) -> Iterator[tuple[in
     """Numbers and columns of the episodes, the motors by their names where the data set tells them."""
     info = _info(path)
     names = {key: _names(feature) for key, feature in info.get("features", {}).items() if isinstance(feature, Mapping)}
-    files = sorted((path / "data").glob("*/*.parquet"))[: MAX_FILES + 1]
+    files = sorted((path / "data").glob("*/*.parquet"))
     if not files:
         raise ReadError("a LeRobot data set without data/*/*.parquet", path=path, remedy="was it downloaded whole?")
-    if len(files) > MAX_FILES:
-        raise ReadError(f"more than {MAX_FILES:,} files", path=path, remedy="choose some episodes and copy their files")
     left = None if wanted is None else set(wanted)
     for file in files:
         if left is not None and not left:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from armdyn.errors import ReadError
 from armdyn.identification.logs.log import MIN_SAMPLES, Record
 
-SMOOTHING_WINDOW_S = 0.16  # servos of low-cost arms answer within some 50 ms
-MIN_SMOOTHED = 7  # samples in that window
+SMOOTHING_WINDOW_S = 0.2  # servos of low-cost arms answer within some 50 ms
+ENCODER_NOISE = 2e-4  # rad or m: no encoder of such arms is better
 # Stamps and positions of single precision differ by less [s], [rad or m].
 SAME_TIME_S, SAME_POSITION = 1e-6, 1e-5
 
@@ -117,12 +117,17 @@ def resolution(q: NDArray) -> NDArray:
     return np.array(steps)
 
 
+def encoder_error(q: NDArray) -> NDArray:
+    """Error (n,) of replays that the encoders alone make, root mean square."""
+    return np.sqrt(resolution(q) ** 2 / 12 + ENCODER_NOISE**2)
+
+
 def smooth(t: NDArray, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Smoothed x (N, n), its rate and the rate of that, at times t (N,) that are about even."""
     from scipy.ndimage import correlate1d
 
     dt = float(np.median(np.diff(t)))
-    half = max(MIN_SMOOTHED, 2 * round(SMOOTHING_WINDOW_S / dt / 2) + 1) // 2
+    half = max(2, round(SMOOTHING_WINDOW_S / dt / 2))  # five samples at least, for a cubic
     # Beyond its ends a motion goes on as if turned about them.
     padded = np.pad(x, ((half, half), (0, 0)), mode="reflect", reflect_type="odd")
     # Savitzky and Golay: coefficients of the cubic through a window. SciPy's own filter would take half a second to

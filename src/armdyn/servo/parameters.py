@@ -59,7 +59,7 @@ STRUCTURES: dict[str, tuple[str, ...]] = {
 MIN_VALUES, MAX_VALUES, FLOORS = (
     np.array([getattr(p, name) for p in PARAMETERS]) for name in ("least", "most", "floor")
 )
-MIN_TERM = 1e-12  # keeps terms in the formula whose numbers are zero, so that one kernel serves all
+MIN_TERM = np.finfo(float).eps  # keeps terms in the formula whose numbers are zero, so that one kernel serves all
 
 
 @dataclass(frozen=True)

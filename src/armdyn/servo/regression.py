@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.logs.log import interpolate
 from armdyn.servo.log import SAME_TIME_S, ServoSegment, smooth
-from armdyn.servo.parameters import FLOORS, MAX_DELAY_S, MAX_VALUES, MIN_VALUES, NAMES, ROWS, ParameterLayout
+from armdyn.servo.parameters import (
+    FLOORS,
+    MAX_DELAY_S,
+    MAX_VALUES,
+    MIN_VALUES,
+    NAMES,
+    ROWS,
+    STRIBECK_VELOCITY,
+    ParameterLayout,
+)
 
 DELAYS_S = np.linspace(0.0, 0.75 * MAX_DELAY_S, 19)
-MIN_DELAY_S = 5e-3  # s: from zero a search takes long
-SIGN_WIDTH = 0.05  # rad/s or m/s: sign(qd) of smoothed velocities
 
 
 def first_guess(space: ParameterLayout, pieces: Sequence[ServoSegment], moving: NDArray) -> NDArray:
@@ -38,7 +45,7 @@ def first_guess(space: ParameterLayout, pieces: Sequence[ServoSegment], moving: 
     table[0] = np.clip(np.where(moving, table[0], usual[0]), usual[0] / 4, usual[0] * 4)
     table[1:4, ~moving] = usual[1:, None]
     table[4] = np.where(moving, table[4], np.median(table[4, moving]) if moving.any() else 0.0)
-    table[1:5] = np.maximum(table[1:5], np.append(FLOORS[1:4], MIN_DELAY_S)[:, None])
+    table[1:5] = np.maximum(table[1:5], FLOORS[1:5, None])  # from zero a search takes long
     return space.vector(np.clip(table, MIN_VALUES[:, None], MAX_VALUES[:, None]))
 
 
@@ -51,7 +58,7 @@ def _equations(space: ParameterLayout, pieces: Sequence[ServoSegment]) -> tuple[
         q, qd, qdd = smooth(t, interpolate(t, piece.t, piece.q))
         theta = space.theta + (0.0 if piece.payload is None else piece.payload)
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
-        columns.append(np.stack([tau, qdd, qd, np.tanh(qd / SIGN_WIDTH)]))
+        columns.append(np.stack([tau, qdd, qd, np.tanh(qd / STRIBECK_VELOCITY)]))
         for rows, delay in zip(errors, DELAYS_S, strict=True):
             last = np.searchsorted(piece.command_t, t - delay + SAME_TIME_S, side="right") - 1
             sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])

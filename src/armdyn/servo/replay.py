@@ -9,17 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.laws.position_commands import PositionCommands
-from armdyn.servo.log import ServoSegment, smooth
+from armdyn.control.laws.position_commands import MAX_WAITING, WAITING, PositionCommands
+from armdyn.servo.log import SAME_TIME_S, ServoSegment, smooth
 from armdyn.servo.parameters import MAX_DELAY_S, NAMES, ParameterLayout
 from armdyn.simulation.simulate import simulate
 from armdyn.trajectory.protocol import JointMotion
 
 MAX_STEP_S = 2.5e-3  # s: longest step of the integrator; servos answer within some 20 ms
 SETTLING_TIME_S = 0.3  # s after which the velocity guessed for the start of a piece is forgotten
-MIN_COMMAND_PERIOD_S = 8e-3  # s between commands; faster ones are thinned
-EVEN_SPACING_S = 1e-6  # s
-LOST_POSITION = 10.0  # rad or m: stands for positions of runs that left all bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +59,7 @@ class Replay:
         delay = self.space.table(lanes)[:, NAMES.index("delay")]
         steps = max(1, int(np.ceil(piece.dt / MAX_STEP_S)))
         h = piece.dt / steps
-        even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < EVEN_SPACING_S)
+        even = bool(np.abs(piece.t - piece.dt * np.arange(len(piece.t))).max() < SAME_TIME_S)
         count = (len(piece.t) - 1) * steps if even else int(np.ceil(piece.t[-1] / h))
         result = simulate(
             self.space.plant(lanes, piece.payload),
@@ -75,7 +72,8 @@ class Replay:
         rows = len(piece.t) if even else count + 1
         whole = np.pad(result.q, ((0, 0), (0, rows - result.q.shape[1]), (0, 0)), constant_values=np.nan)
         q = whole if even else _between(piece.t / h, whole)
-        return np.nan_to_num(q, nan=LOST_POSITION, posinf=LOST_POSITION, neginf=-LOST_POSITION)[: len(x)]
+        # Runs that left all bounds are a turn away.
+        return np.where(np.isfinite(q), q, piece.q + 2 * np.pi)[: len(x)]
 
 
 def _threads(lanes: int) -> int:
@@ -92,9 +90,9 @@ def _between(at: NDArray, q: NDArray) -> NDArray:
 
 
 def thin_commands(piece: ServoSegment) -> ServoSegment:
-    """The piece with commands no closer than servos can tell."""
+    """The piece with as many commands as may be on their way within the largest delay."""
     step = float(np.median(np.diff(piece.command_t)))
-    keep = max(1, int(np.ceil(MIN_COMMAND_PERIOD_S / step - 1e-6)))
+    keep = max(1, int(np.ceil(MAX_DELAY_S / (MAX_WAITING - WAITING) / step)))
     return piece._replace(command_t=piece.command_t[::keep], command=piece.command[::keep])
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.servo.log import ENCODER_NOISE
 from armdyn.servo.parameters import ParameterLayout
 from armdyn.servo.replay import Replay, residuals
 
@@ -15,9 +16,7 @@ from armdyn.servo.replay import Replay, residuals
 # that small differences are noise.
 DIFFERENCE_RATIO, DIFFERENCE_FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
-CONVERGED_FALL = 2e-3  # relative fall of the cost from one step to the next
-MAX_STEP_RATIO = 0.7  # of a parameter, in one step
-MIN_ERROR = 1e-4  # rad or m: errors below it tell nothing of a real arm
+CONVERGED_FALL = 6e-3  # relative fall of the cost from one step to the next
 PRIOR_WEIGHT = 3e-5  # pull to the first guess, in parts of what a parameter that the log shows has
 
 Tell = Callable[[float, str], None]
@@ -62,13 +61,13 @@ class Point:
 def make_point(space: ParameterLayout, replays: Sequence[Replay], free: NDArray, x: NDArray) -> Point:
     """A point at x, every joint weighted by its own error."""
     r = residuals(replays, x[None])[0]
-    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), MIN_ERROR**2))
+    return Point(space, replays, free, x, r, 1 / np.maximum((r**2).mean(0), ENCODER_NOISE**2))
 
 
-def search(point: Point, most: int, enough: float = CONVERGED_FALL) -> Point:
+def search(point: Point, max_steps: int) -> Point:
     """The point of least squares from a start: at most so many steps, until one takes off no more than a share."""
     start = point.x
-    for _ in range(most):
+    for _ in range(max_steps):
         J = point.jacobian()
         trials = np.array([bounded_step(point, J, start, damping) for damping in DAMPINGS])
         moved = residuals(point.replays, trials)
@@ -78,8 +77,8 @@ def search(point: Point, most: int, enough: float = CONVERGED_FALL) -> Point:
             return point
         fall = 1 - costs[best] / point.cost
         r = moved[best]
-        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), MIN_ERROR**2))
-        if fall < enough:
+        point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), ENCODER_NOISE**2))
+        if fall < CONVERGED_FALL:
             return point
     return point
 
@@ -89,8 +88,8 @@ def bounded_step(point: Point, J: NDArray, start: NDArray, damping: float) -> ND
     lower, upper = point.space.bounds
     free, x = point.free, point.x
     scale = np.maximum(np.abs(x[free]), point.space.floor[free])
-    low = np.maximum(lower[free] - x[free], -MAX_STEP_RATIO * scale - point.space.floor[free])
-    high = np.minimum(upper[free] - x[free], MAX_STEP_RATIO * scale + point.space.floor[free])
+    # No parameter more than doubles in a step.
+    low, high = np.maximum(lower[free] - x[free], -scale), np.minimum(upper[free] - x[free], scale)
     N = len(J)
     A = J.T @ J
     b = -J.T @ (point.r * np.sqrt(point.weight)).ravel()
