@@ -16,7 +16,7 @@ from armdyn.cli.long_work import progress_bar
 signal.signal(signal.SIGINT, signal.default_int_handler)
 try:
     with watching(), progress_bar(outcome="nothing is kept", patience={patience}) as tell:
-        tell(0.0, "being stubborn")
+        tell(0, 1, "being stubborn")
         threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         {work}
     print("written")

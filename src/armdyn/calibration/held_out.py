@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from armdyn.calibration.fit import INTERPRETED_POSES, QUIET_M, EvidenceFit, fit_evidence
 from armdyn.calibration.unknowns import NO_WAVES, CalibrationUnknowns, free_entries
+from armdyn.progress import ProgressCallback
 from armdyn.trace.backend import interpreting
 
 FOLDS = 5
@@ -77,7 +77,7 @@ def folds(count: int) -> list[tuple[NDArray, NDArray]]:
     return [(np.setdiff1d(order, test), test) for test in tests]
 
 
-def held_out_errors(unknowns: CalibrationUnknowns, progress: Callable[[float], None] | None = None) -> HeldOut:
+def held_out_errors(unknowns: CalibrationUnknowns, progress: ProgressCallback | None = None) -> HeldOut:
     """Leave out one fold of the poses after the other, fit every model to the rest, and predict the fold."""
     variants, parts = models(unknowns), folds(len(unknowns.poses))
     errors: dict[str, list[NDArray]] = {name: [] for name in variants}
@@ -86,7 +86,7 @@ def held_out_errors(unknowns: CalibrationUnknowns, progress: Callable[[float], N
             fit = refit(model.of(unknowns.poses.select(train)))
             errors[name].append(pose_distances(fit.unknowns.of(unknowns.poses.select(test)), fit))
             if progress is not None:
-                progress((k + len(errors[name]) / len(variants)) / len(parts))
+                progress(k + len(errors[name]) / len(variants), len(parts), "measuring the error at poses left out")
     known = {name: summary(np.concatenate(rows)) for name, rows in errors.items()}
     return HeldOut(known["base_and_tool"], known.get("offsets"), known.get("full"), len(parts))
 

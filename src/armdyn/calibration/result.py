@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,6 +35,7 @@ from armdyn.errors import ArmdynError
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
+from armdyn.progress import ProgressCallback, reporting, with_share
 from armdyn.spatial.transform import transform
 from armdyn.trace.printers.c_code import CCode, c_code
 
@@ -199,9 +199,10 @@ class Calibration(Reported, Frozen):
         """Errors at poses not fitted to: of base and tool alone, with the joints' zeros, of the full model."""
         return held_out_errors(self.fit.unknowns)
 
-    def judge(self, progress: Callable[[float], None]) -> CalibrationVerdict:
-        """Compute `held_out` and the verdict now, and tell `progress` the share that is done."""
-        self.__dict__.setdefault("held_out", held_out_errors(self.fit.unknowns, progress))
+    def judge(self, progress: ProgressCallback | bool | None = None) -> CalibrationVerdict:
+        """Compute `held_out` and the verdict now: `progress` is True for a bar, or called with (done, total, text)."""
+        with reporting(progress, "judge", with_share) as tell:
+            self.__dict__.setdefault("held_out", held_out_errors(self.fit.unknowns, tell))
         return self.verdict
 
     @cached_property

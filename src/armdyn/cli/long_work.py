@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Protocol
 import typer
 
 from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
+from armdyn.progress import add_task, make_bar
 
 NOTHING_KEPT = "nothing was written; run the command again to restart"
 MODELS = (".urdf", ".xml", ".toml", ".csv")
@@ -40,34 +41,26 @@ def end_command(text: str) -> NoReturn:
 class Tell(Protocol):
     """Callback of a progress bar."""
 
-    def __call__(self, share: float, text: str, has_result: bool = False) -> None:
+    def __call__(self, done: float, total: float, text: str, has_result: bool = False) -> None:
         """Show how far the work is, what is being done, and whether there is something to keep already."""
 
 
 @contextmanager
-def progress_bar(
-    total: float | None = 1.0, outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False
-) -> Iterator[Tell]:
-    """A bar on stderr, on terminals alone; without total it only shows that work goes on.
+def progress_bar(outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False) -> Iterator[Tell]:
+    """A bar on stderr with the time left, on terminals alone; where the total is 0 it shows only that work goes on.
 
     Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
     a result, it has longer to keep it. With `saves` it is the next `tell` that is interrupted then, and
     nothing after it: the files that are written inside are written.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
     doing, monitor = "starting", watch()
     monitor.settled.clear()
     monitor.patience, monitor.message = patience, f"interrupted while {doing}; {outcome}"
-    remaining = () if total is None else (TimeRemainingColumn(elapsed_when_finished=False), TextColumn("left,"))
-    columns = (BarColumn(), TimeElapsedColumn(), *remaining, TextColumn("{task.description}"))
-    console = Console(stderr=True)
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task(doing, total=total)
+        with make_bar() as bar:
+            draw_line = add_task(bar, doing)
 
-            def show(share: float, text: str, has_result: bool = False) -> None:
+            def show(done: float, total: float, text: str, has_result: bool = False) -> None:
                 nonlocal doing
                 doing = text
                 monitor.message, monitor.patience = (
@@ -75,7 +68,7 @@ def progress_bar(
                     SAVING_S if has_result else patience,
                 )
                 monitor.saves = saves and has_result
-                bar.update(task, completed=share, description=text)
+                draw_line(done, total, text)
                 if monitor.pressed and monitor.saves:
                     raise KeyboardInterrupt
 
@@ -92,8 +85,8 @@ def progress_bar(
 @contextmanager
 def working(text: str, outcome: str = NOTHING_KEPT) -> Iterator[None]:
     """Show that work goes on of which nobody can tell how far it is."""
-    with progress_bar(None, outcome) as tell:
-        tell(0.0, text)
+    with progress_bar(outcome) as tell:
+        tell(0, 0, text)
         before = watch().pressed
         yield
         if watch().pressed and not before:  # a simulation inside kept what it had, and its caller went on

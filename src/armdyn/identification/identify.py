@@ -15,7 +15,7 @@ intervals. `fit/uncertainty` carries what held-out blocks leave, and what the pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Unpack
 
@@ -66,6 +66,7 @@ from armdyn.identification.options import (
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
 from armdyn.model.arm import Arm
+from armdyn.progress import ProgressCallback, reporting, with_share_and_text
 from armdyn.spatial import inertia as inertial
 
 Checks = tuple[DataCheck, ...]
@@ -81,7 +82,7 @@ def identify(
     corrections: CorrectionOptions | None = None,
     validation: Logs | None = None,
     force: bool = False,
-    progress: Callable[[float, str], None] | None = None,
+    progress: ProgressCallback | bool | None = None,
     **keywords: Unpack[IdentificationKeywords],
 ) -> Fit:
     """Inertial parameters, friction and drives of an arm from measured motion and torque.
@@ -106,8 +107,8 @@ def identify(
         Logs that are not fitted to, for `fit.other` and the report.
     force : bool
         Return a fit even if the verdict is that it is not usable.
-    progress : callable, optional
-        Called with the share done (0 to 1) and what is being done.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, text).
     **keywords
         Fields of these options, one by one: `identify(arm, log, terms="gravity", delay=0.01)`.
 
@@ -136,16 +137,15 @@ def identify(
     parts = (model or ModelOptions(), smoothing or SmoothingOptions(), corrections or CorrectionOptions())
     model, smoothing, corrections = merge_keywords(dict(keywords), *parts)
     masses = None if model.mass is None else MassBounds.of(model.mass, arm.n_joints)
-    tell = progress or (lambda share, text: None)
-    tell(0.0, "reading logs")
-    read = _corrected_logs(arm, logs, corrections)
-    others = [] if validation is None else _corrected_logs(arm, validation, corrections)
-    if smoothing.form == "energy":
-        require_all_torques(read[0], "the form of energy")
-    for log in [] if force else [*read, *others]:
-        require_torques(log)
-    with single_threaded():
-        tell(0.1, "checking the data")
+    with reporting(progress, "identify", with_share_and_text) as tell, single_threaded():
+        tell(0.0, 1.0, "reading logs")
+        read = _corrected_logs(arm, logs, corrections)
+        others = [] if validation is None else _corrected_logs(arm, validation, corrections)
+        if smoothing.form == "energy":
+            require_all_torques(read[0], "the form of energy")
+        for log in [] if force else [*read, *others]:
+            require_torques(log)
+        tell(0.1, 1.0, "checking the data")
         described, arm = arm, _with_passive(arm, without_delay(read, corrections.delay), model.coupling)
         prepared = prepare_logs(arm, without_delay(read, corrections.delay))
         checks, together = run_checks(prepared, model.terms, force, model.coupling is None)
@@ -158,7 +158,7 @@ def identify(
                 fit = fit_poses(arm, poses, checks, model.prior, filters, masses)
                 return _judge_poses(fit, one_sided(arm, poses), others, force)
             warn_if_too_fast(arm, checks)
-        tell(0.2, "choosing a model")
+        tell(0.2, 1.0, "choosing a model")
         base = base_with_drives(base_parameters(arm), model.terms, model.rotors)
         rotor_joints = own_rotors(base, model.rotors)
         options = Options(_kinds(base, model), rotor_joints, model.prior, model.terms == "full" and smoothing.open)
@@ -166,13 +166,13 @@ def identify(
         same = filters.smoothing == prepared.filters.smoothing and len(prepared.checks) == len(read)
         tracks = prepared.tracks if same else tracks_of(read, filters)
         choice = choose(make_rows(base, tracks, filters, balanced), read, options)
-        tell(0.6, "fitting physically consistent bodies")
+        tell(0.6, 1.0, "fitting physically consistent bodies")
         constrained = estimate(choice, masses, model.prior != 0)
-        tell(0.8, "judging")
+        tell(0.8, 1.0, "judging")
         fit = _fit(read, choice, constrained, plain_fit(choice, rotor_joints, "rotor" in options.kinds), checks, others)
         fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
         fit = fit.with_fields(source=described, findings=together, notes=fit_notes)
-        tell(1.0, "done")
+        tell(1.0, 1.0, "done")
         fit = _with_verdict(fit, choice.rows.reach.torque, force)
         warn_of_undetermined(fit.undetermined)
         return fit

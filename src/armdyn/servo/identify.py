@@ -15,6 +15,7 @@ from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, che
 from armdyn.identification.fit.choice import CLEARLY
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
+from armdyn.progress import ProgressCallback, reporting, with_share_and_text
 from armdyn.servo.checks import check_logs
 from armdyn.servo.examine import findings
 from armdyn.servo.log import ServoLog, ServoSegment, encoder_error
@@ -30,7 +31,7 @@ from armdyn.servo.result import (
     replay_piece,
     word,
 )
-from armdyn.servo.search import Point, Tell, make_point, search
+from armdyn.servo.search import Point, make_point, search
 from armdyn.servo.uncertainty import Intervals, intervals
 
 HELD_OUT_SHARE = 0.25  # of the measurements, at the end, to judge with
@@ -68,7 +69,7 @@ def identify_servo(
     mass: float | None = None,
     com: ArrayLike = (0.0, 0.0, 0.0),
     terms: str = "auto",
-    progress: Tell | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> ServoFit:
     """Identify the position servos of an arm from commanded and measured positions.
 
@@ -92,8 +93,8 @@ def identify_servo(
         Its centre of mass in the tip's frame [m].
     terms : {"auto", "plain", "dead band", "friction", "whole"}
         Terms of the servos; auto: chosen by the held-out error.
-    progress : callable, optional
-        Called with the share of the work that is done, and what is being done.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, text).
 
     Returns
     -------
@@ -110,28 +111,29 @@ def identify_servo(
         For each number that the log does not determine, and where the model does not explain the log.
     """
     require_chain(arm, "identify_servo")
-    began, tell = time.perf_counter(), progress or (lambda share, text: None)
+    began = time.perf_counter()
     logs, carrying = _as_list(log), _as_list(loaded)
     check_choice("identify_servo", "terms", terms, ("auto", *STRUCTURES))
     if not arm.is_physical:
         raise ModelError(where="identify_servo", expected=f"physically consistent links, but {arm.is_physical}")
     reference = ScaleReference(_stiffness(arm, stiffness), bool(carrying))
     payload = _payload(arm, carrying, mass, com)
-    tell(0.0, "checking the logs")
-    moving = check_logs(arm, [*logs, *carrying])
-    pieces = [p for one in logs for p in one.pieces]
-    pieces += [p._replace(payload=payload) for one in carrying for p in one.pieces]
-    space = ParameterLayout(arm, arm.trace_data("theta"))
-    fitted, held, notes = _split(pieces)
-    tell(0.05, "regression")
-    start = first_guess(space, pieces, moving)
-    known = np.isfinite(reference.stiffness)
-    start[: arm.n][known] = 1 / reference.stiffness[known]
-    job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, reference)
-    point, tried = _choose(job, start, terms, tell)
-    held_out = [replay_piece(space, r, point.x) for r in job.held]
-    tell(0.7, "fitting to the whole log")
-    point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), LAST_STEPS)
+    with reporting(progress, "identify_servo", with_share_and_text) as tell:
+        tell(0.0, 1.0, "checking the logs")
+        moving = check_logs(arm, [*logs, *carrying])
+        pieces = [p for one in logs for p in one.pieces]
+        pieces += [p._replace(payload=payload) for one in carrying for p in one.pieces]
+        space = ParameterLayout(arm, arm.trace_data("theta"))
+        fitted, held, notes = _split(pieces)
+        tell(0.05, 1.0, "regression")
+        start = first_guess(space, pieces, moving)
+        known = np.isfinite(reference.stiffness)
+        start[: arm.n][known] = 1 / reference.stiffness[known]
+        job = _Job(space, [Replay.of(space, p) for p in fitted], [Replay.of(space, p) for p in held], moving, reference)
+        point, tried = _choose(job, start, terms, tell)
+        held_out = [replay_piece(space, r, point.x) for r in job.held]
+        tell(0.7, 1.0, "fitting to the whole log")
+        point = search(make_point(space, [*job.fitted, *job.held], point.free, point.x), LAST_STEPS)
     ranges = intervals(point)
     log_notes = (*(note for one in (*logs, *carrying) for note in one.notes), *notes)
     fit = replace(_result(job, point, ranges, tried, held_out), logs=(*logs, *carrying), notes=log_notes)
@@ -171,11 +173,11 @@ class _Job(NamedTuple):
         return float(np.sqrt((rms[self.moving] ** 2).mean()))
 
 
-def _choose(job: _Job, start: NDArray, terms: str, tell: Tell) -> tuple[Point, Tried]:
+def _choose(job: _Job, start: NDArray, terms: str, tell: ProgressCallback) -> tuple[Point, Tried]:
     """The structure that pays on held-out data, fitted to the rest, and all that were tried, the chosen one last."""
 
     def fitted(structure: str, x: NDArray, share: float) -> tuple[Point, float]:
-        tell(share, f"replaying the log: {structure}")
+        tell(share, 1.0, f"replaying the log: {structure}")
         begin = np.clip(x, *job.space.bounds)
         point = search(make_point(job.space, job.fitted, job.free(structure), begin), MAX_STEPS)
         return point, job.error(point.x)

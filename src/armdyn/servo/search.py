@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +18,6 @@ DIFFERENCE_RATIO, DIFFERENCE_FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
 CONVERGED_FALL = 6e-3  # relative fall of the cost from one step to the next
 PRIOR_WEIGHT = 3e-5  # pull to the first guess, in parts of what a parameter that the log shows has
-
-Tell = Callable[[float, str], None]
 
 
 @dataclass(frozen=True, eq=False)

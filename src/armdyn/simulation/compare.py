@@ -24,6 +24,7 @@ from armdyn.files import write_figure
 from armdyn.model.arm import Arm
 from armdyn.numerals import number
 from armdyn.presentation import Reported
+from armdyn.progress import ProgressCallback, reporting, with_text
 from armdyn.simulation.explain import explain, torque_needed
 from armdyn.simulation.loop.crossover import crossover
 from armdyn.simulation.loop.plan import SimulationSettings, make_plan
@@ -210,7 +211,7 @@ def compare(
     *,
     truth: Callable[[Adaptive], NDArray] | None = None,
     about: str = "",
-    progress: Callable[[str], None] | None = None,
+    progress: ProgressCallback | bool | None = None,
     **options: Any,
 ) -> Comparison:
     """Run every controller on one plant and reference.
@@ -227,8 +228,8 @@ def compare(
         From an adaptive law to the true values (u,) of its unknowns, for their errors.
     about : str
         Heading of the table.
-    progress : callable, optional
-        Called with the name of every controller before it runs.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, name) before every run.
     **options
         Further options of `simulate`.
 
@@ -247,27 +248,28 @@ def compare(
     >>> bool(comparison["computed torque"].final_rms < comparison["PD"].final_rms)
     True
     """
-    rows, results = [], {}
+    rows: list[ComparisonRow] = []
+    results = {}
     failure: Exception | None = None
     try:
-        for name, law in laws.items():
-            if progress is not None:
-                progress(name)
-            begin = time.perf_counter()
-            run = partial(simulate, plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
-            try:
-                result = _interruptible(run)
-            except Exception as error:  # whatever it is, the other laws' runs are worth having
-                failure = failure or error
-                rows.append(_failed_row(name, error, time.perf_counter() - begin))
-                continue
-            if result.interrupted:  # simulate itself keeps what it has
-                raise KeyboardInterrupt
-            row = _row(name, law, result, truth, time.perf_counter() - begin)
-            rows.append(
-                _with_loop(row, plant, law, reference, SimulationSettings.of(rate=rate, check=False, **options))
-            )
-            results[name] = result
+        with reporting(progress, "compare", with_text) as tell:
+            for name, law in laws.items():
+                tell(len(rows), len(laws), name)
+                begin = time.perf_counter()
+                run = partial(simulate, plant, law, reference, rate=rate, name=name, check=False, quiet=True, **options)
+                try:
+                    result = _interruptible(run)
+                except Exception as error:  # whatever it is, the other laws' runs are worth having
+                    failure = failure or error
+                    rows.append(_failed_row(name, error, time.perf_counter() - begin))
+                    continue
+                if result.interrupted:  # simulate itself keeps what it has
+                    raise KeyboardInterrupt
+                row = _row(name, law, result, truth, time.perf_counter() - begin)
+                rows.append(
+                    _with_loop(row, plant, law, reference, SimulationSettings.of(rate=rate, check=False, **options))
+                )
+                results[name] = result
     except KeyboardInterrupt:
         if not rows:
             raise

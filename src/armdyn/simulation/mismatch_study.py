@@ -13,6 +13,7 @@ from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import slow_sampling
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
+from armdyn.progress import ProgressCallback
 from armdyn.simulation.compare import Comparison, Sway, compare, with_mismatch
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.sensors import REAL_SENSORS
@@ -37,7 +38,7 @@ def mismatch_study(
     *,
     controllers: Sequence[str] | None = None,
     begin: Callable[[list[str]], None] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Comparison:
     """Compare a design of every law on an arm that differs from its model.
 
@@ -61,8 +62,8 @@ def mismatch_study(
         Names of the designs to compare (see `designs`); default all.
     begin : callable, optional
         Called once, with the names of all controllers that will run.
-    progress : callable, optional
-        Called with the name of every controller before it runs.
+    progress : callable or bool, optional
+        As of `compare`.
 
     Returns
     -------

@@ -15,6 +15,7 @@ from armdyn.errors import ArmdynError, quote
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
+from armdyn.progress import ProgressCallback, reporting, with_text
 from armdyn.shapes.obstacles import HalfSpace
 from armdyn.simulation.compare import Comparison, compare
 from armdyn.simulation.plant.contact import Contact
@@ -221,7 +222,7 @@ def compare_scenarios(
     rate: float = 1000.0,
     *,
     scenarios: Sequence[str] | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: ProgressCallback | bool | None = None,
     **options: Any,
 ) -> ScenarioComparison:
     """Run every controller in scenarios: free, payload, contact, saturation, noise, delay, elastic joints.
@@ -239,8 +240,9 @@ def compare_scenarios(
         Default all that the arm can be tried in: "free", "payload" (5 % of the arm's mass), "contact" (a wall of
         5e3 N/m in the last tenth of the tip's way), "saturation" (drives with 90 % of the peak torque), "noise",
         "delay" (a period) and "elastic" (joints with 15 Hz; needs rotors).
-    progress : callable, optional
-        Called with the names of scenario and law before every run.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, names of scenario and law)
+        before every run.
     **options
         Further options of `simulate`.
     """
@@ -248,22 +250,28 @@ def compare_scenarios(
     if not asked or isinstance(asked, str) or any(name not in SCENARIOS for name in asked):
         raise ArmdynError(where="compare_scenarios", expected=f"some of {', '.join(SCENARIOS)}", got=quote(scenarios))
     motion, comparisons, left_out = reference(np.linspace(0.0, reference.duration, 500)), {}, {}
-    for name in asked:
-        try:
-            plant, more = SCENARIOS[name](arm, motion, rate)
-        except ArmdynError as error:
-            if scenarios is not None:
-                raise
-            left_out[name] = str(error)
-            continue
-        tell = None if progress is None else lambda law, name=name: progress(f"{name}: {law}")
-        try:
-            comparisons[name] = compare(plant, laws, reference, rate, about=name, progress=tell, **{**options, **more})
-        except Exception as error:  # no law could run here; what ran before is worth having
-            if not comparisons:
-                raise
-            left_out[name] = str(error)
-            continue
-        if comparisons[name].interrupted:
-            break
+    with reporting(progress, "compare_scenarios", with_text) as tell:
+        for k, name in enumerate(asked):
+            try:
+                plant, more = SCENARIOS[name](arm, motion, rate)
+            except ArmdynError as error:
+                if scenarios is not None:
+                    raise
+                left_out[name] = str(error)
+                continue
+
+            def show(done: float, total: float, law: str, k: int = k, name: str = name) -> None:
+                tell(k * total + done, len(asked) * total, f"{name}: {law}")
+
+            try:
+                comparisons[name] = compare(
+                    plant, laws, reference, rate, about=name, progress=show, **{**options, **more}
+                )
+            except Exception as error:  # no law could run here; what ran before is worth having
+                if not comparisons:
+                    raise
+                left_out[name] = str(error)
+                continue
+            if comparisons[name].interrupted:
+                break
     return ScenarioComparison(comparisons, left_out)

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynWarning, SimulationError
 from armdyn.model.arm import Arm
+from armdyn.progress import ProgressCallback, reporting, with_share
 from armdyn.simulation.loop.batch import run_batch
 from armdyn.simulation.loop.plan import Plan, SimulationKeywords, SimulationSettings, make_plan
 from armdyn.simulation.loop.programs import MEASURED, OUTPUTS
-from armdyn.simulation.loop.progress import report_progress
 from armdyn.simulation.loop.python_loop import run_python
 from armdyn.simulation.loop.record import RunRecord
 from armdyn.simulation.loop.schedule import Schedule
@@ -37,7 +37,7 @@ def simulate(
     *,
     settings: SimulationSettings | None = None,
     quiet: bool = False,
-    progress: Callable[[float], None] | bool | None = None,
+    progress: ProgressCallback | bool | None = None,
     **keywords: Unpack[SimulationKeywords],
 ) -> SimulationResult:
     """Run an arm under a sampled controller.
@@ -89,7 +89,7 @@ def simulate(
     threads : int, optional
         Threads that share the runs of a batch.
     progress : callable or bool, optional
-        True: show a bar. A function is called now and then with the share of the run (0 to 1) that is done.
+        True: show a bar with the time left. A function is called now and then with (done, total, text).
     name : str
         Name of the result.
 
@@ -128,7 +128,7 @@ def run_plan(
     plan: Plan,
     *,
     quiet: bool = False,
-    progress: Callable[[float], None] | bool | None = None,
+    progress: ProgressCallback | bool | None = None,
     keep: Callable[[SimulationResult], None] | None = None,
 ) -> SimulationResult:
     """Run what `make_plan` laid out; the rest is as of `simulate`.
@@ -149,7 +149,7 @@ def run_plan(
 
 
 def _run(
-    plan: Plan, progress: Callable[[float], None] | bool | None, keep: Callable[[SimulationResult], None] | None
+    plan: Plan, progress: ProgressCallback | bool | None, keep: Callable[[SimulationResult], None] | None
 ) -> RunRecord:
     """Return the result of the plan, with sentences about runs that ended early."""
     clock, arm = plan.schedule.clock, plan.schedule.plant.arm
@@ -164,16 +164,16 @@ def _run(
             done = record.rows
 
     try:
-        with report_progress(progress, plan.settings.name) as tell:
+        with reporting(progress, "simulate", with_share) as tell:
 
             def look(step: int, record: RunRecord) -> None:
                 hand_on(record)
-                tell(step / clock.steps)
+                tell(step, clock.steps, plan.settings.name)
 
             record = run(plan, look)
             if record.complete:
                 hand_on(record)
-                tell(1.0)
+                tell(clock.steps, clock.steps, plan.settings.name)
     except SimulationError as error:
         error.result = _finish(plan, error.result)
         raise

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from armdyn.blas import single_threaded
+from armdyn.progress import ProgressCallback, reporting
 from armdyn.study.spec import Columns, Study
 from armdyn.study.store import Store
 from armdyn.study.table import StudyError
@@ -46,6 +47,10 @@ class StudyProgress(NamedTuple):
         """Seconds to go."""
         return (self.total - self.done) / self.rate if self.rate > 0 else float("inf")
 
+    def __str__(self) -> str:
+        """Cases that are done, and how quickly."""
+        return f"{self.done:,} of {self.total:,} cases" + f", {self.rate:,.0f}/s" * (self.rate > 0)
+
 
 def run_study(
     study: Study,
@@ -54,7 +59,7 @@ def run_study(
     resume: bool = False,
     workers: int = 1,
     dask: str | None = None,
-    progress: Callable[[StudyProgress], None] | None = None,
+    progress: ProgressCallback | Callable[[StudyProgress], object] | bool | None = None,
 ) -> Columns:
     """Compute a study into a folder.
 
@@ -70,8 +75,9 @@ def run_study(
         Processes; 1 computes in this one, 0 means one per core.
     dask : str, optional
         Address of a Dask scheduler to compute on instead, such as `tcp://10.0.0.1:8786`.
-    progress : callable, optional
-        Told about every part that is stored.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, text) whenever a part is stored;
+        one of a single argument with a `StudyProgress`.
 
     Returns
     -------
@@ -83,14 +89,14 @@ def run_study(
     with Store.open(folder, study, resume) as store:
         start, before = time.monotonic(), store.done
 
-        def tell() -> None:
-            if progress is not None:
-                progress(StudyProgress(store.done, study.count, store.done - before, time.monotonic() - start))
+        def standing() -> StudyProgress:
+            return StudyProgress(store.done, study.count, store.done - before, time.monotonic() - start)
 
-        tell()
-        for number, columns in _compute(study, store.missing, workers or os.cpu_count() or 1, dask):
-            store.add(number, columns)
-            tell()
+        with reporting(progress, "run_study", lambda one: lambda *_: one(standing()), renamed=False) as tell:
+            tell(0, study.count - before, f"{standing()}")
+            for number, columns in _compute(study, store.missing, workers or os.cpu_count() or 1, dask):
+                store.add(number, columns)
+                tell(store.done - before, study.count - before, f"{standing()}")
         return store.columns()
 
 

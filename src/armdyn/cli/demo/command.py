@@ -59,24 +59,21 @@ def demo(
 
 def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
     """All stages with a bar; what each achieved."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     from armdyn.cli.demo import study as demo_study
+    from armdyn.progress import add_task, make_bar
 
     lines, title = [], "starting"
     outcome = f"earlier results are in {out}; run 'armdyn demo' again to restart"
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     try:
-        with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("", total=len(STAGES) + 1)
-            for at, (title, name) in enumerate(STAGES, start=1):
-                bar.update(task, description=f"{title}, {at} of {len(STAGES) + 1}")
+        with make_bar(console) as bar:
+            tell = add_task(bar, title)
+            for at, (title, name) in enumerate(STAGES):
+                tell(at, len(STAGES) + 1, f"{title}, {at + 1} of {len(STAGES) + 1}")
                 watch().message = f"interrupted while {title}; {outcome}"
                 begun = time.perf_counter()
                 lines.append(getattr(demo_study, name)(study, out))
                 console.print(f"  {title:<30}{time.perf_counter() - begun:6.2f} s")
-                bar.advance(task)
-            bar.update(task, description="drawing")
+            tell(len(STAGES), len(STAGES) + 1, "drawing")
             demo_study.show(study, lines, out)
     except KeyboardInterrupt:
         typer.echo(f"armdyn: interrupted while {title}; {outcome}", err=True)

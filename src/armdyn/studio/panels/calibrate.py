@@ -74,7 +74,7 @@ class CalibratePanel:
             raise ArmdynError("load measured poses first", where="studio")
         report(0.05, "Fitting ...")
         result = calibrate(self.page.state.now.described, self.poses)
-        result.judge(lambda share: report(0.1 + 0.9 * share, "Measuring the error at poses that are left out ..."))
+        result.judge(lambda done, total, text: report(0.1 + 0.9 * done / total, f"{text.capitalize()} ..."))
         self.show(result)
         self.job.status.content = ""
 

@@ -122,12 +122,10 @@ class ComparePanel:
         names = THREE_LAWS if self.which.value == "three" else ALL_LAWS
         report(0.0, "Preparing; the first run compiles kernels and takes longest ...")
 
-        def progress(name: str) -> None:
-            report(names.index(name) / len(names), f"{name} ...")
-
         comparison = mismatch_study(
             self.page.state.arm, self.payload.value, self.friction.value, duration=float(self.duration.value),
-            controllers=names, progress=progress,
+            controllers=names,
+            progress=lambda done, total, name: report(done / total, f"{name} ..."),
         )  # fmt: skip
         report(1.0, f"{comparison.about}.")
         self.page.state.change(comparison=comparison)

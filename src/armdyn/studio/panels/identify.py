@@ -8,6 +8,7 @@ from collections.abc import Callable
 from armdyn.errors import ArmdynError, ArmdynWarning
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.quality import Level
+from armdyn.progress import ProgressCallback
 from armdyn.studio.drawing.verdict import headline, verdict_html
 from armdyn.studio.motion import from_log
 from armdyn.studio.page import JobPanel, Page, note_html, update
@@ -65,5 +66,5 @@ class IdentifyPanel:
         self.page.say("Identified", f"{headline(fit)}.", NOTICE_COLORS[fit.verdict.level])
 
 
-def _in_sentences(report: Callable[[float, str], None]) -> Callable[[float, str], None]:
-    return lambda share, text: report(share, f"{text[:1].upper()}{text[1:]} ...")
+def _in_sentences(report: Callable[[float, str], None]) -> ProgressCallback:
+    return lambda done, total, text: report(done / total, f"{text[:1].upper()}{text[1:]} ...")

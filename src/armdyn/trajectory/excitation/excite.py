@@ -16,11 +16,12 @@ from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
 from armdyn.names import HintedAttributes, renamed_keywords
 from armdyn.presentation import Reported
+from armdyn.progress import reporting
 from armdyn.trajectory.excitation.approach import check_home
 from armdyn.trajectory.excitation.confinement import Confinement, advice_on, confinements, too_weak
 from armdyn.trajectory.excitation.guarantees import JOINT_KINDS, Guarantee, joint_limits, omissions
 from armdyn.trajectory.excitation.information import condition_numbers, least_seen
-from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, multi_start
+from armdyn.trajectory.excitation.multi_start import SearchCandidate, SearchOutcome, SearchProgress, multi_start
 from armdyn.trajectory.excitation.options import (
     ExcitationKeywords,
     ObjectiveOptions,
@@ -252,11 +253,18 @@ def _search(problem: ExcitationProblem, options: SearchOptions, begin: float) ->
     """The best motion that so many searches, or the time since `begin`, lead to."""
     steps = np.inf if options.steps is None else options.steps
     starts = 1 if options.starts is None and options.steps is not None else options.starts
-    return multi_start(
-        lambda k, race: search(problem, np.random.default_rng([options.seed, k]), k, Run(race, steps)),
-        starts=starts, workers=options.workers, progress=options.progress,
-        deadline=begin + (1 - TIME_RESERVE_RATIO) * options.time_budget if starts is None else np.inf,
-    )  # fmt: skip
+    latest: list[SearchProgress] = []
+
+    def show(standing: SearchProgress) -> None:
+        latest[:] = [standing]
+        tell(standing.starts if starts else standing.elapsed, starts or options.time_budget, f"{standing}")
+
+    with reporting(options.progress, "excite", lambda one: lambda *_: one(latest[0]), renamed=False) as tell:
+        return multi_start(
+            lambda k, race: search(problem, np.random.default_rng([options.seed, k]), k, Run(race, steps)),
+            starts=starts, workers=options.workers, progress=show,
+            deadline=begin + (1 - TIME_RESERVE_RATIO) * options.time_budget if starts is None else np.inf,
+        )  # fmt: skip
 
 
 def _usable(outcome: SearchOutcome, problem: ExcitationProblem) -> SearchCandidate:

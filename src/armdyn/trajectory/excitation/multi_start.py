@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import threading
 import time
@@ -32,6 +33,11 @@ class SearchProgress(NamedTuple):
     best: float  # score; infinite before there is one
     starts: int  # that are through
     current: float  # score of a search under way; constraints may not hold yet
+
+    def __str__(self) -> str:
+        """The scores that are known."""
+        scores = {"best": self.best, "now": self.current}
+        return f"searching {', '.join(f'{name} {x:.2f}' for name, x in scores.items() if math.isfinite(x))}".strip()
 
 
 class SearchOutcome(NamedTuple):

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from armdyn.errors import ArmdynError, check_choice
 from armdyn.frozen import Frozen
+from armdyn.progress import ProgressCallback
 from armdyn.shapes.obstacles import Obstacle, obstacles_of
 from armdyn.trajectory.excitation.information import CRITERIA
 from armdyn.trajectory.excitation.multi_start import SearchProgress
@@ -159,9 +160,10 @@ class SearchOptions:
         Seed of the random starts.
     workers : int, optional
         Threads; default one per core.
-    progress : callable, optional
-        Called about ten times per second with a `SearchProgress` (elapsed, best, starts, current). What it raises ends
-        the search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called about ten times per second with (done, total, text);
+        one of a single argument with a `SearchProgress` (elapsed, best, starts, current). What it raises ends the
+        search; KeyboardInterrupt, as Ctrl-C, with the best motion so far.
     """
 
     time_budget: float = 20.0
@@ -169,7 +171,7 @@ class SearchOptions:
     steps: int | None = None
     seed: int = 0
     workers: int | None = None
-    progress: Callable[[SearchProgress], None] | None = None
+    progress: ProgressCallback | Callable[[SearchProgress], object] | bool | None = None
 
     def __post_init__(self) -> None:
         require_positive(time_budget=self.time_budget)
@@ -203,7 +205,7 @@ class ExcitationKeywords(TypedDict, total=False):
     steps: int | None
     seed: int
     workers: int | None
-    progress: Callable[[SearchProgress], None] | None
+    progress: ProgressCallback | Callable[[SearchProgress], object] | bool | None
 
 
 def with_keywords(function: Call) -> Call:

@@ -23,7 +23,7 @@ from armdyn.cli.commands.identification.identify import identify
 from armdyn.cli.commands.identification.payload import payload
 from armdyn.cli.commands.identification.validate import validate
 from armdyn.identification.hypotheses.finding import Finding
-from armdyn.identification.logs.corrections import LogCorrection
+from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection
 from armdyn.report.options import correction_words, remedy
 
 
@@ -317,7 +317,7 @@ def test_options_of_remedies_exist_in_every_command_that_checks_logs():
     )  # fmt: skip
     words = [
         *correction_words(arm, every),
-        *remedy(arm, Finding("warn", "?", correction=LogCorrection((1, 0)))).split(),
+        *remedy(arm, Finding("warn", "?", correction=LogCorrection(ColumnOrder((1, 0))))).split(),
     ]
     named = {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
     assert named >= {"--time-scale", "--zero", "--down", "--delay", "--degrees", "--drive-gain", "--columns"}
@@ -349,7 +349,7 @@ def test_interrupted(folder, monkeypatch):
     """Ctrl-C says where it was and leaves no file, whole or half."""
 
     def interrupted(*_, progress, **__):
-        progress(0.4, "choosing terms")
+        progress(0.4, 1.0, "choosing terms")
         raise KeyboardInterrupt
 
     import_module("armdyn.identification.identify")

@@ -75,11 +75,10 @@ def compare(
         return
     names: list[str] = []
     with progress_bar() as tell:
-        tell(0.0, "designing controllers")
+        tell(0, 0, "designing controllers")
 
-        def show(name: str) -> None:
-            at = names.index(name)
-            tell(at / len(names), f"running {name}, {at + 1} of {len(names)}", at > 0)
+        def show(done: float, total: float, name: str) -> None:
+            tell(done, total, f"running {name}, {done + 1:g} of {total:g}", done > 0)
 
         comparison = mismatch_study(
             subject, payload=payload, friction=friction_factor, rate=rate, bandwidth=bandwidth, duration=duration,
@@ -128,12 +127,12 @@ def _in_scenarios(
     from armdyn.simulation.scenarios import compare_scenarios
 
     reference = Sway.within(subject, duration)
-    with progress_bar(None) as tell:
-        tell(0.0, "designing controllers")
+    with progress_bar() as tell:
+        tell(0, 0, "designing controllers")
         laws = chosen_designs(subject, reference, bandwidth, rate, controller)
         scenarios = compare_scenarios(
             subject, laws, reference, rate, scenarios=None if "all" in names else names,
-            progress=lambda name: tell(0.0, f"running {name}"),
+            progress=lambda done, total, name: tell(done, total, f"running {name}, {done + 1:g} of {total:g}"),
         )  # fmt: skip
     if json:
         rows = {name: [row.figures() for row in x.rows] for name, x in scenarios.comparisons.items()}

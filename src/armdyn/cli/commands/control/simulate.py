@@ -130,9 +130,9 @@ def simulate(
     plant = real.plant(subject, wanted)
     sensors = _sensors(sensing.resolution, sensing.noise, sensing.sensor or [])
     with progress_bar() as tell:
-        tell(0.0, "designing the controller")
+        tell(0, 2, "designing the controller")
         law = _law(controller, subject, wanted, bandwidth, timing.rate)
-        tell(0.0, "planning the run")
+        tell(1, 2, "planning the run")
         clock = SimulationTiming(duration, timing.rate, timing.substeps, timing.control_delay, hold=True)
         settings = SimulationSettings(clock, sensors=sensors, seed=sensing.seed, name=f"{subject.name}, {controller}")
         plan = make_plan(plant, law if real.friction else law.without_friction(), wanted, settings)
@@ -177,8 +177,10 @@ def _run(plan: Plan, log: RunFile | None, out: Path | None, report: Path | None)
     keep = None if log is None else lambda part: log.add(part.readings)
     try:
         with progress_bar(saves=True) as tell:
-            tell(0.0, "simulating")
-            return run_plan(plan, progress=lambda part: tell(part, "simulating", 0 < part < 1), keep=keep)
+            tell(0, 0, "simulating")
+            return run_plan(
+                plan, progress=lambda done, total, _: tell(done, total, "simulating", 0 < done < total), keep=keep
+            )
     except SimulationError as error:
         if error.result is not None and len(error.result.t):
             write_results(error.result, out, report)

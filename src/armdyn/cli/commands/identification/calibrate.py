@@ -114,14 +114,13 @@ def calibrate(
         _write_design(described, design, poses, degrees)
         return
     with progress_bar() as tell:
-        tell(0.0, "reading and checking poses")
+        tell(0.0, 1.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
         if mistakes := check_poses(described, measured).mistakes:
             raise DataError(f"{poses.name}: {name_mistakes(mistakes)}")
-        tell(FITTING, "fitting")
+        tell(FITTING, 1.0, "fitting")
         calibration = fit_poses(described, measured, **keywords)
-        about = "measuring the error at poses that are left out"
-        calibration.judge(lambda share: tell(JUDGING + (1 - JUDGING) * share, about))
+        calibration.judge(lambda done, total, text: tell(JUDGING + (1 - JUDGING) * done / total, 1.0, text))
     results.write(calibration)
     if json:
         print_json(_numbers(calibration))

@@ -18,7 +18,6 @@ from armdyn.cli.show import attributes, print_json
 
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.excite import Excitation
-    from armdyn.trajectory.excitation.multi_start import SearchProgress
     from armdyn.trajectory.experiment.plan import Experiment
 
 
@@ -249,11 +248,12 @@ def excite(
         require_rate(file.rate)
     logs = options.read(prior_logs or [], subject, currents=True)
     keywords = {**motion.keywords(), **limits.keywords(), **space.keywords(), **vars(search), "home": around.pose}
-    with single_threaded(), progress_bar(search.starts or search.time_budget, saves=True) as tell:
+    with single_threaded(), progress_bar(saves=True) as tell:
         excitation = design(
             subject, **keywords, prior_logs=logs,
             progress=lambda standing: tell(
-                standing.starts if search.starts else standing.elapsed, _words(standing), isfinite(standing.best)
+                standing.starts if search.starts else standing.elapsed, search.starts or search.time_budget,
+                f"{standing}", isfinite(standing.best),
             ),
         )  # fmt: skip
         experiment = around.plan(excitation)
@@ -332,10 +332,3 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
     if not excitation.is_good:
         print(f"Some parameters are weakly excited: {advice(excitation)}")
     print(f"Saved as {', '.join(str(path) for path in written)}")
-
-
-def _words(standing: SearchProgress) -> str:
-    """Describe the state of a search."""
-    best = f"best {standing.best:.2f}" if isfinite(standing.best) else ""
-    now = f"now {standing.current:.2f}" if isfinite(standing.current) else ""
-    return " ".join(filter(None, ("searching", ", ".join(filter(None, (best, now))))))

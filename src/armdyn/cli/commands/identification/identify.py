@@ -117,7 +117,7 @@ def identify(
     described = mount_arm(resolve(arm, base, tip), down)
     described = described.with_coupling(model.coupling) if model.coupling else described
     with progress_bar() as tell:
-        tell(0.0, "reading logs")
+        tell(0, 1, "reading logs")
         correct = options if check else options.without_delay()  # a fit finds the delay, or takes it as an option
         read = correct.read([*logs, *(validate or [])], described, currents=results.force)
         if check:

@@ -108,7 +108,7 @@ def identify_servo(
     reject_swapped(arm, logs)
     described = resolve(arm, base, tip)
     with progress_bar() as tell, ignore_warnings():  # what it warns of stands in the summary
-        tell(0.0, "reading logs")
+        tell(0, 1, "reading logs")
         free, carrying = (reading.read(paths, described) for paths in (logs, scale.loaded or []))
         known = joint_numbers(scale.stiffness, "--stiffness") or None
         fit = fit_servo(

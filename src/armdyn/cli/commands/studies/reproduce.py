@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.long_work import progress_bar
+from armdyn.cli.long_work import Tell, progress_bar
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
 from armdyn.reproduce import load
@@ -58,9 +58,13 @@ def reproduce(
         names = ", ".join(case.name for case in done) or "nothing"
         outcome = f"complete in {out}: {names}; 'armdyn reproduce {each}' computes this one again"
         title = f"reproducing {each}, {at + 1} of {len(wanted)}"
-        with progress_bar(len(wanted), outcome) as show:
-            show(at, title)
-            case = cases.reproduce(each, quick, lambda step, at=at, title=title: show(at, f"{title}: {step}"), seed)  # type: ignore[misc]
+        with progress_bar(outcome) as show:
+            show(at, len(wanted), title)
+
+            def step(text: str, at: int = at, title: str = title, show: Tell = show) -> None:
+                show(at, len(wanted), f"{title}: {text}")
+
+            case = cases.reproduce(each, quick, step, seed)
             if watch().pressed:  # a simulation keeps what it has and ends, and its caller goes on
                 raise KeyboardInterrupt
         done.append(case)

@@ -13,7 +13,6 @@ from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
-    from armdyn.study.run import StudyProgress
     from armdyn.study.spec import Study
     from armdyn.study.summary import Summary
 
@@ -41,12 +40,11 @@ def study(
         _show_case(subject, case, folder, json)
         return
     keep_memory()
-    with progress_bar(outcome=f"finished cases are kept in {folder}; continue with --resume") as tell:
+    with progress_bar(f"finished cases are kept in {folder}; continue with --resume") as tell:
         columns = run_study(
-            subject, folder, resume=resume, workers=workers, dask=dask,
-            progress=lambda at: tell(at.done / max(at.total, 1), _words(at)),
+            subject, folder, resume=resume, workers=workers, dask=dask, progress=tell,
         )  # fmt: skip
-        tell(1.0, "writing the report")
+        tell(0, 0, "writing the report")
         summary = subject.summary(columns)
         report(summary, folder / "report.html")
         _write_figures(summary, folder)
@@ -95,16 +93,3 @@ def _write_figures(summary: Summary, folder: Path) -> None:
         figure = draw()
         write_figure(folder / f"{name}.png", figure, dpi=130, bbox_inches="tight")
         plt.close(figure)
-
-
-def _words(at: StudyProgress) -> str:
-    """Describe the state of the study, and how long it will take."""
-    left = f"{_time(at.left)} left" if at.rate else "..."
-    return f"{at.done:,} of {at.total:,} cases, {at.rate:,.0f}/s, {left}"
-
-
-def _time(seconds: float) -> str:
-    """As in 1:05:02."""
-    minutes, s = divmod(round(seconds), 60)
-    hours, m = divmod(minutes, 60)
-    return f"{hours}:{m:02d}:{s:02d}" if hours else f"{m}:{s:02d}"

@@ -1,0 +1,111 @@
+"""How far long work has come: one callback for all of it, or a bar with the time left."""
+
+from __future__ import annotations
+
+import inspect
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from armdyn.errors import ShapeError, quote
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
+
+
+class ProgressCallback(Protocol):
+    """Callback of long work."""
+
+    def __call__(self, done: float, total: float, text: str, /) -> object:
+        """Take how much is done, of how much, and what is being done."""
+
+
+@contextmanager
+def reporting(
+    progress: Any, where: str, fewer: Callable[[Any], ProgressCallback], *, renamed: bool = True
+) -> Iterator[ProgressCallback]:
+    """A callback for the work inside: the caller's, a bar for True, or one that does nothing.
+
+    Of a function that takes fewer than three arguments `fewer` makes a callback, with a warning where these were the
+    arguments of earlier versions (`renamed`).
+    """
+    if progress is None or progress is False:
+        yield lambda done, total, text: None
+    elif progress is True:
+        with make_bar() as bar:
+            yield add_task(bar, where)
+    elif not callable(progress):
+        raise ShapeError(where=f"{where}: progress", expected="True or a function", got=quote(progress))
+    elif _takes_three(progress):
+        yield progress
+    else:
+        if renamed:
+            text = f"{where}: progress is called with (done, total, text) now"
+            warnings.warn(text, DeprecationWarning, stacklevel=4)
+        yield fewer(progress)
+
+
+def with_share(function: Callable[[float], object]) -> ProgressCallback:
+    """Make a callback of one that takes the share done."""
+    return lambda done, total, text: function(done / total)
+
+
+def with_text(function: Callable[[str], object]) -> ProgressCallback:
+    """Make a callback of one that takes what is being done."""
+    return lambda done, total, text: function(text)
+
+
+def with_share_and_text(function: Callable[[float, str], object]) -> ProgressCallback:
+    """Make a callback of one that takes the share done and what is being done."""
+    return lambda done, total, text: function(done / total, text)
+
+
+def _takes_three(function: Callable[..., object]) -> bool:
+    try:
+        inspect.signature(function).bind(0.0, 1.0, "")
+    except TypeError:
+        return False
+    except ValueError:  # of native code, which has no signature
+        pass
+    return True
+
+
+def make_bar(console: Console | None = None) -> RichProgress:
+    """A bar on stderr, on terminals and in notebooks alone, with the time that has passed and the time left."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = console or Console(stderr=True)
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[left]}{task.description}"))
+    return Progress(*columns, console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
+
+
+def add_task(bar: RichProgress, text: str) -> ProgressCallback:
+    """A line on a bar, as a callback."""
+    left = TimeLeft()
+    task = bar.add_task(text, total=None, left=left)
+
+    def show(done: float, total: float, text: str) -> None:
+        left.update(done / total if total else 0.0)
+        bar.update(task, completed=done, total=total or None, description=text)
+
+    return show
+
+
+class TimeLeft:
+    """Time that work will still take, if all of it goes on as before; its text is that of the moment."""
+
+    def __init__(self) -> None:
+        self._begin, self._end = time.monotonic(), float("nan")
+
+    def update(self, share: float) -> None:
+        """Note how much is done."""
+        if share > 0:
+            self._end = self._begin + (time.monotonic() - self._begin) / share
+
+    def __str__(self) -> str:
+        left = max(self._end - time.monotonic(), 0.0) if self._end == self._end else None
+        return "" if left is None else f"{left:.0f} s left, " if left < 120 else f"{left / 60:.0f} min left, "
