@@ -166,19 +166,6 @@ def quick_code(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module")
-def short_searches() -> Iterator[None]:
-    """Searches for exciting motions that begin anew but once and end sooner: what holds for them holds for others."""
-    from armdyn.trajectory.excitation import search
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "MAX_HOPS", 1)
-        patch.setattr(search, "SERIES_TRIED", 2)
-        for name in ("QUICK", "THOROUGH"):
-            patch.setattr(search, name, tuple(stage._replace(steps=30) for stage in getattr(search, name)))
-        yield
-
-
 SUBPACKAGES = ["spatial", "model", "kinematics", "dynamics", "trajectory", "identification", "control", "simulation"]
 
 

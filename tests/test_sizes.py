@@ -20,9 +20,9 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 975, "calibration": 1740, "cli": 3765, "control": 4050, "dynamics": 4200, "identification": 8860,
-    "kinematics": 1750, "model": 5240, "report": 1620, "servo": 1405, "shapes": 800, "simulation": 4510,
-    "spatial": 350, "studio": 2590, "study": 1940, "trace": 5320, "trajectory": 3860,
+    ".": 1015, "calibration": 1740, "cli": 3765, "control": 4040, "dynamics": 3980, "identification": 8860,
+    "kinematics": 1640, "model": 5220, "report": 1620, "servo": 1405, "shapes": 740, "simulation": 4550,
+    "spatial": 320, "studio": 2590, "study": 1940, "trace": 5320, "trajectory": 3850,
 }  # fmt: skip
 NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,

@@ -1,8 +1,7 @@
 """`python -m armdyn`, and the command `armdyn`: Ctrl-C ends it in one line, also while it is being loaded."""
 
+import signal
 import sys
-
-INTERRUPTED = 130
 
 
 def main() -> None:
@@ -13,7 +12,7 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         print("armdyn: interrupted", file=sys.stderr)
-        sys.exit(INTERRUPTED)
+        sys.exit(128 + signal.SIGINT)
 
 
 if __name__ == "__main__":

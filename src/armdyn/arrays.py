@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
+from armdyn.precision import NEGLIGIBLE, ROUND_OFF
 
-MIN_DIRECTION = 1e-9
-UNIT_LENGTH_TOLERANCE = 1e-15
+CACHE_BYTES = 2**21  # of a processor's second-level cache
+
+
+def blocks(count: int, numbers: int) -> Iterator[slice]:
+    """Slices of `count` rows, so many at once that as many `numbers` of each stay in the processor's cache."""
+    size = max(1, CACHE_BYTES // (8 * max(numbers, 1)))
+    return (slice(first, min(first + size, count)) for first in range(0, count, size))
 
 
 def as_floats(value: Any) -> NDArray:
@@ -41,9 +47,9 @@ def unit_vector(value: Any, what: str) -> NDArray:
     vector = finite_vector(value, 3, what)
     with np.errstate(over="ignore"):
         length = np.linalg.norm(vector)
-    if not MIN_DIRECTION < length < np.inf:
+    if not NEGLIGIBLE < length < np.inf:
         raise ModelError(f"{what} has length {length:g}", expected="a direction")
-    return vector if abs(length - 1) < UNIT_LENGTH_TOLERANCE else read_only(vector / length)
+    return vector if abs(length - 1) < ROUND_OFF else read_only(vector / length)
 
 
 def finite_array(value: Any, core: tuple[int, ...], what: str, error: type[ArmdynError] = ShapeError) -> NDArray:

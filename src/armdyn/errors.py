@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
+MAX_LISTED = 12  # names or lines of a kind in one message
+
 
 class ArmdynError(ValueError):
     """Base of all errors raised on purpose: one sentence, and its parts for programs.

@@ -24,6 +24,7 @@ MAX_TEXT_BYTES = 50_000_000
 # signals, which are noisy, shrink to a half or a tenth.
 LARGE_ARCHIVE_BYTES = 100_000_000
 MAX_PACKING_RATIO = 200
+MAX_NESTED = 64  # elements, tables or objects within each other, of which descriptions have a dozen
 # Arrays or columns of one file; a hundred joints have some hundreds, and readers take time by the square of many more.
 MAX_COLUMNS = 10_000
 # A day of seven joints at 1 kHz is 20 GB of text; more than this is not read into memory.

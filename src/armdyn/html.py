@@ -22,7 +22,6 @@ from armdyn.curves import curve_data, description
 HERE = Path(__file__).parent
 SVG_DPI = 72  # of every SVG; a layout is of the size of texts at it
 PLOT = '<figure class="plot"'
-PAD_INCHES = 0.1  # around what a figure is cut to
 
 
 @cache
@@ -185,7 +184,11 @@ def svg(figure: Any) -> str:
         if _fills(figure):  # `savefig` would draw it twice, the first time for the layout
             FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None})
         else:  # cut to its contents, which "tight" would draw to find; a layout must be drawn first
-            around = None if figure.get_layout_engine() else figure.get_tightbbox().padded(PAD_INCHES)
+            around = (
+                None
+                if figure.get_layout_engine()
+                else figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
+            )
             figure.savefig(stream, format="svg", bbox_inches=around or "tight", metadata={"Date": None})
     curves = curve_data(figure)  # after the layout
     plt.close(figure)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from statistics import NormalDist
 
-STD_OF_95_PERCENT = 1.96  # standard deviations of a 95 % interval
+CONFIDENCE = 0.95  # of intervals
+STD_OF_95_PERCENT = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)  # standard deviations of half such an interval
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -73,19 +73,18 @@ def write_page(result: Any, path: str | os.PathLike[str] | None = None, **option
 
 def require_page(path: str | os.PathLike[str] | None, what: str = "report") -> None:
     """Reject a file of another kind than a page."""
-    if path is not None and Path(path).suffix.lower() not in PAGES:
-        raise ArmdynError(
-            where=what,
-            expected="a file that ends in .html",
-            got=f"'{path}'",
-            remedy="print the page from a browser for a PDF",
-        )
+    _require_ending(path, what, PAGES[:1], PAGES, "print the page from a browser for a PDF")
 
 
 def require_picture(path: str | os.PathLike[str] | None, what: str = "plot") -> None:
     """Reject a file of another kind than a picture."""
-    if path is not None and Path(path).suffix.lower() not in PICTURES:
-        raise ArmdynError(where=what, expected=f"a file that ends in {', '.join(PICTURES)}", got=f"'{path}'")
+    _require_ending(path, what, PICTURES, PICTURES)
+
+
+def _require_ending(path: Any, what: str, named: tuple[str, ...], endings: tuple[str, ...], remedy: str = "") -> None:
+    if path is not None and Path(path).suffix.lower() not in endings:
+        expected = f"a file that ends in {', '.join(named)}"
+        raise ArmdynError(where=what, expected=expected, got=f"'{path}'", remedy=remedy)
 
 
 def draw_figure(result: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Figure:

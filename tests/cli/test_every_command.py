@@ -27,7 +27,7 @@ CALLS = {
     "linearize": ("arm.urdf", *STATE),
     "regressor": ("arm.urdf", *STATE),
     "base": ("arm.urdf",),
-    "excite": ("arm.urdf", "--max-velocity", "2", "--starts", "1", "--rate", "100", "--out", "motion.csv"),
+    "excite": ("arm.urdf", "--max-velocity", "2", "--time-budget", "2", "--rate", "100", "--out", "motion.csv"),
     "simulate": ("arm.urdf", "--controller", "pd", "--out", "run.csv", "--report", "run.html"),
     "identify": ("arm.urdf", "log.csv", "--out", "identified.urdf", "--report", "fit.html"),
     "validate": ("identified.urdf", "log.csv"),
@@ -128,7 +128,7 @@ def test_the_list_of_commands_fits_a_terminal():
 
 # What makes an example short, or leaves out what has tests of its own.
 LESS = {
-    "excite": ("--time-budget", "2", "--starts", "1", "--max-velocity", "2"),
+    "excite": ("--time-budget", "2", "--max-velocity", "2"),
     "compare": ("--duration", "0.3", "-c", "pd"),
     "simulate": ("--duration", "0.2"),
     "study": ("--workers", "1"),

@@ -52,13 +52,12 @@ def folder(robot, tmp_path, monkeypatch, write_bag):
     return tmp_path
 
 
-@pytest.mark.usefixtures("short_searches")
 def test_the_commands_of_the_page(folder, robot):
     done = []
     for line in COMMANDS:
         if "--tip tool0" in line:  # of another robot
             continue
-        more = {"excite": ("--time-budget", "2", "--starts", "1"), "compare": ("--duration", "0.5", "-c", "PD")}
+        more = {"excite": ("--time-budget", "2"), "compare": ("--duration", "0.5", "-c", "PD")}
         result = run(line, *more.get(line.split()[0], ()))
         assert result.exit_code == 0, f"{line}: {result.output}"
         done.append(line.split()[0])

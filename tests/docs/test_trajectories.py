@@ -12,7 +12,6 @@ import armdyn
 PAGE = (Path(__file__).parents[2] / "docs" / "trajectories.md").read_text()
 
 
-@pytest.mark.usefixtures("short_searches")
 @pytest.mark.slow
 def test_the_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

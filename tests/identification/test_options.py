@@ -16,7 +16,7 @@ from armdyn.identification.options import (
     IdentificationKeywords,
     ModelOptions,
     SmoothingOptions,
-    merge_keywords,
+    merge_options,
 )
 
 PARTS = (ModelOptions(), SmoothingOptions(), CorrectionOptions())
@@ -31,7 +31,7 @@ def test_keywords_are_the_fields_of_the_options():
 
 
 def test_a_keyword_replaces_a_field():
-    model, smoothing, corrections = merge_keywords(dict(friction="simple", band=4.0, delay=0.01), *PARTS)
+    model, smoothing, corrections = merge_options(dict(friction="simple", band=4.0, delay=0.01), PARTS)
     assert (model.friction, smoothing.band, corrections.delay) == ("simple", 4.0, 0.01)
     assert (model.terms, smoothing.method) == ("full", "auto")
 
@@ -66,7 +66,7 @@ def test_values_that_cannot_be_are_named(part, field, value):
 
 def test_forms_without_accelerations_need_all_dynamics():
     with raises(ArmdynError, expected="form one of torque", got="'energy'"):
-        merge_keywords(dict(terms="gravity", form="energy"), *PARTS)
+        merge_options(dict(terms="gravity", form="energy"), PARTS)
 
 
 def test_an_unknown_keyword_is_named():

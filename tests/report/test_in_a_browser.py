@@ -13,7 +13,7 @@ from reproductions.page import write
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory, short_searches, servo_fit):
+def pages(tmp_path_factory, servo_fit):
     """One of each kind that is made in seconds."""
     folder, arm = tmp_path_factory.mktemp("pages"), armdyn.arms.puma3()
     t = np.arange(0, 12, 0.01)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, MIN_DAMPING, DampedStep, damped_correction
+from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, DampedStep, damped_correction
 from armdyn.kinematics.error import error_sizes, pose_error
 from armdyn.kinematics.forward import homogeneous
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DeflectionData, Geometry, Gravity, Pose, Q
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 MOMENTS = 4  # mass and first moments of a link
@@ -150,7 +151,7 @@ def command_steps(
         at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
         e = pose_error(at.R, at.p, pose, task)
         J = ca.horzcat(*(_velocity(at, joint)[: e.shape[0]] for joint in at.joints))
-        damping = DAMPING_PER_SQUARED_ERROR / 2 * ca.dot(e, e) + MIN_DAMPING
+        damping = DAMPING_PER_SQUARED_ERROR / 2 * ca.dot(e, e) + SOLUTION_ERROR
         q = q + damped_correction(J, ca.SX.ones(e.shape[0]), ca.SX.ones(arm.n), damping, e)
     at = chain(arm, deflected(arm, q, geometry, deflection, gravity), geometry)
     return DampedStep(q, error_sizes(at.R, at.p, pose, task))

@@ -29,19 +29,9 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ConstraintError
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Tau, Theta
+from armdyn.precision import FIVE_DIGITS, MAX_ITERATIONS, NEGLIGIBLE, SOLUTION_ERROR
 from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 from armdyn.trace.symbols import is_symbol
-
-# Part of a condition's own mobility below which the conditions before it leave it none: far above round-off (1e-16
-# times the condition of M), far below the mobility of any tip that can move.
-NO_MOBILITY = 1e-11
-# Singular values of the conditions' slopes, as parts of the largest, that count as zero.
-DEPENDENT_RATIO = 1e-9
-# Newton's steps onto a constraint, and the residual at which they end [m or rad].
-MAX_STEPS = 50
-ON_CONSTRAINT = 1e-12
-# Runs may begin this far off [m or rad, and per second]: what numbers with six digits leave.
-MAX_START_GAP = 1e-5
 
 
 class ConstrainedMotion(NamedTuple):
@@ -65,7 +55,8 @@ def solve_constrained(M: Symbol, net: Symbol, A: Symbol, wanted: Symbol) -> tupl
     inner = factorize(mobility)
     lost = ca.SX(0)
     for i in rows:
-        share = NO_MOBILITY * mobility[i, i] * inner.inverse_d[i]
+        # Mobility that the conditions before this one leave it: far below that of any tip that can move.
+        share = SOLUTION_ERROR * mobility[i, i] * inner.inverse_d[i]
         lost = ca.fmax(lost, ca.SX.inf() if mobility[i, i].is_zero() else share)
     multipliers = inner.solve(wanted - ca.mtimes(A, free))
     multipliers = ca.if_else(ca.logic_and(lost >= 0, lost < 1), multipliers, ca.SX.nan(len(rows)))
@@ -180,9 +171,9 @@ def onto_constraint(
     """
     check_constraint(constraint)
     x = finite_array(q, (arm.n,), "onto_constraint: q").astype(float)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         residual = constraint_residual(arm, x, constraint)
-        if np.abs(residual).max() <= ON_CONSTRAINT:
+        if np.abs(residual).max() <= SOLUTION_ERROR:
             break
         x = x - _least_step(arm, x, constraint, residual)
     else:
@@ -204,7 +195,7 @@ def _least_step(arm: Arm, q: NDArray, constraint: Constraint, error: NDArray) ->
     weighted = np.linalg.solve(mass_matrix(arm, q), A.T)
     mobility = A @ weighted
     scale = np.sqrt(np.diag(mobility))
-    if not (scale > 0).all() or np.linalg.cond(mobility / np.outer(scale, scale)) > 1 / NO_MOBILITY:
+    if not (scale > 0).all() or np.linalg.cond(mobility / np.outer(scale, scale)) > 1 / SOLUTION_ERROR:
         require_independent(arm, q, constraint)
     return np.asarray(weighted @ np.linalg.solve(mobility, error))
 
@@ -214,7 +205,7 @@ def check_start(arm: Arm, constraint: Constraint, q: NDArray, qd: NDArray) -> No
     require_independent(arm, q, constraint)
     gap = np.abs(constraint_residual(arm, q, constraint)).max()
     speed = np.abs(np.einsum("...mn,...n->...m", constraint_jacobian(arm, q, constraint), qd)).max()
-    if max(gap, speed) > MAX_START_GAP:
+    if max(gap, speed) > FIVE_DIGITS:
         raise ConstraintError(
             f"the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or rad/s)",
             where="simulate",
@@ -228,12 +219,12 @@ def require_independent(arm: Arm, q: ArrayLike, constraint: Constraint) -> None:
     for position in rows[np.isfinite(rows).all(-1)]:
         A, residual = constraint_jacobian(arm, position, constraint), constraint_residual(arm, position, constraint)
         U, s, _ = np.linalg.svd(A)
-        rank = int((s > DEPENDENT_RATIO * max(s.max(initial=0.0), 1.0)).sum())
+        rank = int((s > NEGLIGIBLE * max(s.max(initial=0.0), 1.0)).sum())
         if rank == len(constraint):
             continue
         # A combination y of the conditions that no motion changes: y' A = 0.
         null = U[:, rank:]
-        involved = np.flatnonzero(np.abs(null).max(1) > DEPENDENT_RATIO**0.5)
+        involved = np.flatnonzero(np.abs(null).max(1) > NEGLIGIBLE**0.5)
         gap = float(np.abs(null.T @ residual).max())
         raise ConstraintError(*_explanation(arm, constraint, A, involved, gap))
 
@@ -247,7 +238,7 @@ def _explanation(
     if len(names) == 1:
         text = f"arm '{arm.name}' cannot move its frame against condition {listed} here"
         return f"{text}; leave the singular position, or leave the condition out", "singular", names
-    if gap > DEPENDENT_RATIO**0.5:
+    if gap > NEGLIGIBLE**0.5:
         text = f"conditions {listed} contradict each other: motion that serves one leaves the other off by {gap:.3g}"
         return f"{text}; correct or leave out one of them", "conflicting", names
     if len(constraint) > arm.n:

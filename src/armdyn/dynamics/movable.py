@@ -13,13 +13,10 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.frozen import compute_once
 from armdyn.model.arm import Arm
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z, skew
 from armdyn.spatial.transform import transform
-
-# A joint counts as without inertia when less than this part of what it carries resists it: far above the
-# rounding of the recursion, far below any gripper on any arm.
-NEGLIGIBLE_INERTIA_RATIO = 1e-13
 
 
 def massless_joints(arm: Arm, rotors: bool = False) -> list[str]:
@@ -75,7 +72,8 @@ def _find_massless(arm: Arm, rotors: bool) -> list[str]:
         body = _seen_from(transform(segment.R_after, segment.p_after), bodies[i])
         k = 5 if joint.kind == "revolute" else 2
         column, resists = body[:, k], body[k, k] + (joint.drive.reflected_inertia if rotors else 0.0)
-        if abs(resists) <= NEGLIGIBLE_INERTIA_RATIO * np.abs(np.trace(body)):
+        # Far above the rounding of the recursion, far below any gripper on any arm.
+        if abs(resists) <= SOLUTION_ERROR * np.abs(np.trace(body)):
             massless.append(joint.name)
         else:
             body = body - np.outer(column, column) / resists

@@ -17,10 +17,10 @@ from armdyn.kinematics.dependents import coordinate_torques, joint_rates
 from armdyn.kinematics.motion import Motion, hand_down, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import BaseMotion, Gravity, Q, Qd, Qdd, Theta, TipWrench
+from armdyn.precision import ROUND_OFF
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
-ROUND_OFF = 1e-15  # that products of right-angled rotations leave in an axis
 Triple = tuple[Symbol, Symbol, Symbol]
 Tips = list[Wrench | None]  # what each link passes on to the environment, about its origin
 

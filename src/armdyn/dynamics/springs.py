@@ -13,10 +13,9 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
 from armdyn.model.mechanism import Spring
 from armdyn.model.quantities import DriveData, Q
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trace.formula import Array, Symbol, ca, traced
 from armdyn.trace.symbols import on_symbols
-
-MIN_M = 1e-9  # of a spring: below, the direction of its force is not defined [m]
 
 
 def _point(arm: Arm, frames: list[Frame], spring: Spring, end: int) -> Symbol:
@@ -32,7 +31,8 @@ def _lengths(arm: Arm, q: Any) -> list[Symbol]:
     """Length of each spring between links [m]."""
     frames = link_frames(arm, q)
     spans = [_point(arm, frames, spring, 1) - _point(arm, frames, spring, 0) for spring in arm.springs]
-    return [ca.sqrt(ca.fmax(ca.dot(d, d), MIN_M**2)) for d in spans]
+    # The direction of a spring's force is not defined below some length.
+    return [ca.sqrt(ca.fmax(ca.dot(d, d), NEGLIGIBLE**2)) for d in spans]
 
 
 @traced(returns={"U": ""})

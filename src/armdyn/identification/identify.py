@@ -60,11 +60,11 @@ from armdyn.identification.options import (
     IdentificationKeywords,
     ModelOptions,
     SmoothingOptions,
-    merge_keywords,
-    with_keywords,
+    merge_options,
 )
 from armdyn.identification.poses import held_poses
 from armdyn.identification.quality import Figures, Level, judge
+from armdyn.keywords import with_keywords
 from armdyn.model.arm import Arm
 from armdyn.progress import ProgressCallback, reporting, with_share_and_text
 from armdyn.spatial import inertia as inertial
@@ -72,7 +72,7 @@ from armdyn.spatial import inertia as inertial
 Checks = tuple[DataCheck, ...]
 
 
-@with_keywords
+@with_keywords(IdentificationKeywords, ModelOptions(), SmoothingOptions(), CorrectionOptions())
 def identify(
     arm: Arm,
     logs: Logs,
@@ -135,7 +135,7 @@ def identify(
     ('good', True)
     """
     parts = (model or ModelOptions(), smoothing or SmoothingOptions(), corrections or CorrectionOptions())
-    model, smoothing, corrections = merge_keywords(dict(keywords), *parts)
+    model, smoothing, corrections = merge_options(dict(keywords), parts)
     masses = None if model.mass is None else MassBounds.of(model.mass, arm.n_joints)
     with reporting(progress, "identify", with_share_and_text) as tell, single_threaded():
         tell(0.0, 1.0, "reading logs")

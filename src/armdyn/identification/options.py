@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, TypedDict, TypeVar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.fit.rows import FORMS
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters
-
-Call = TypeVar("Call", bound=Callable[..., Any])
+from armdyn.keywords import merge_keywords
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +123,6 @@ class CorrectionOptions:
     without_torque: Iterable[str] = ()
 
 
-OptionPart = TypeVar("OptionPart", ModelOptions, SmoothingOptions, CorrectionOptions)
-
-
 class ModelKeywords(TypedDict, total=False):
     """Fields of `ModelOptions`."""
 
@@ -158,37 +153,13 @@ class IdentificationKeywords(ModelKeywords, SmoothingKeywords, total=False):
     without_torque: Iterable[str]
 
 
-def with_keywords(function: Call) -> Call:
-    """Show the single keywords in a function's signature, with the defaults of the options."""
-    signature, kinds = inspect.signature(function), IdentificationKeywords.__annotations__
-    parameters = [one for one in signature.parameters.values() if one.name != "keywords"]
-    for part in (ModelOptions(), SmoothingOptions(), CorrectionOptions()):
-        for field in fields(part):
-            default, kind = getattr(part, field.name), kinds[field.name]
-            parameters.append(
-                inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            )
-    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return function
-
-
-def merge_keywords(
-    keywords: dict[str, Any], model: ModelOptions, smoothing: SmoothingOptions, corrections: CorrectionOptions
+def merge_options(
+    keywords: dict[str, Any], parts: tuple[ModelOptions, SmoothingOptions, CorrectionOptions]
 ) -> tuple[ModelOptions, SmoothingOptions, CorrectionOptions]:
     """Options with the values that keywords give to their fields."""
-    rest = dict(keywords)
-    merged = _take(rest, model), _take(rest, smoothing), _take(rest, corrections)
-    if rest:
-        known = ", ".join(IdentificationKeywords.__annotations__)
-        raise TypeError(f"identify: unknown argument '{next(iter(rest))}'; expected {known}")
+    merged = merge_keywords("identify", IdentificationKeywords, keywords, parts)
     require_word("form", merged[1].form, FORMS if merged[0].terms == "full" else FORMS[:1])
     return merged
-
-
-def _take(rest: dict[str, Any], part: OptionPart) -> OptionPart:
-    """A part with the values of its fields, which are taken out of the rest."""
-    names = [field.name for field in fields(part) if field.name in rest]
-    return replace(part, **{name: rest.pop(name) for name in names})
 
 
 def require_word(name: str, value: str, allowed: tuple[str, ...]) -> None:

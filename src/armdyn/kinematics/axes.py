@@ -15,14 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
+from armdyn.precision import FIVE_DIGITS, SOLUTION_ERROR
 from armdyn.spatial.transform import exact, transform
-
-# Angles [rad] and distances [m] below this are those of a right angle or an intersection that the
-# description rounds: 1.5708 for pi/2 is off by 3.7e-6.
-ROUNDED_DESCRIPTION = 1e-5
-
-# Round-off of the products of a few rotations: below it constants are restored to 0, 1, -1.
-SNAP_DISTANCE = 1e-13
 
 
 class Axis(NamedTuple):
@@ -39,7 +33,7 @@ class Axis(NamedTuple):
 
     def through(self, point: NDArray) -> Axis:
         """The same line, given by its point nearest to `point`."""
-        return self._replace(p=exact(self.p + self.z * (self.z @ (point - self.p)), SNAP_DISTANCE))
+        return self._replace(p=exact(self.p + self.z * (self.z @ (point - self.p)), SOLUTION_ERROR))
 
 
 class AxisChain(NamedTuple):
@@ -58,14 +52,14 @@ def chain(arm: Arm) -> AxisChain:
     for i, segment in enumerate(arm.segments):
         if i:
             T = T @ transform(segment.R_before, segment.p_before)
-        axes.append(Axis(segment.kind, exact(T[:3, 2], SNAP_DISTANCE), exact(T[:3, 3], SNAP_DISTANCE)))
+        axes.append(Axis(segment.kind, exact(T[:3, 2], SOLUTION_ERROR), exact(T[:3, 3], SOLUTION_ERROR)))
         T = T @ transform(segment.R_after, segment.p_after)
-    return AxisChain(base, tuple(axes), exact(T @ transform(*arm.tool), SNAP_DISTANCE))
+    return AxisChain(base, tuple(axes), exact(T @ transform(*arm.tool), SOLUTION_ERROR))
 
 
 def parallel(a: Axis, b: Axis) -> bool:
     """Whether two axes have the same direction, or opposite ones."""
-    return bool(np.linalg.norm(np.cross(a.z, b.z)) < ROUNDED_DESCRIPTION)
+    return bool(np.linalg.norm(np.cross(a.z, b.z)) < FIVE_DIGITS)
 
 
 def meeting_point(axes: Sequence[Axis]) -> NDArray | None:
@@ -76,4 +70,4 @@ def meeting_point(axes: Sequence[Axis]) -> NDArray | None:
     across = [np.eye(3) - np.outer(a.z, a.z) for a in axes]
     x = np.linalg.solve(sum(across), sum(A @ a.p for A, a in zip(across, axes, strict=True)))
     gap = max(np.linalg.norm(A @ (x - a.p)) for A, a in zip(across, axes, strict=True))
-    return exact(x, SNAP_DISTANCE) if gap < ROUNDED_DESCRIPTION else None
+    return exact(x, SOLUTION_ERROR) if gap < FIVE_DIGITS else None

@@ -18,14 +18,13 @@ from armdyn.kinematics.forward import tip_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q, Vec
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.formula import Array, Symbol, Vector, ca, traced
 
 # An orientation error of 1 rad counts as much as this many metres, or units of length of a tiny or huge arm.
 LENGTH_PER_RAD = 0.5
 # Damping per unit of squared error; found best between 1e-3 and 1 on the Panda.
 DAMPING_PER_SQUARED_ERROR = 0.05
-# Keeps the equations solvable at a singular solution, where the error alone damps nothing.
-MIN_DAMPING = 1e-12
 # Largest self-motion in a step [rad or m]: the tip's path is curved.
 MAX_SELF_MOTION = 0.2
 
@@ -74,7 +73,8 @@ def damped_step(
     weights = ca.vertcat(*[magnitude(arm) ** -2] * 3, *[LENGTH_PER_RAD**2] * (e.shape[0] - 3))
     squared = ca.dot(weights * e, e)
     # Far from the pose the tip's path is curved: what J neglects is up to |e| times an arm's length.
-    damping = (ca.sqrt(squared) if careful else DAMPING_PER_SQUARED_ERROR / 2 * squared) + MIN_DAMPING
+    # The last term keeps the equations solvable at a singular solution, where the error alone damps nothing.
+    damping = (ca.sqrt(squared) if careful else DAMPING_PER_SQUARED_ERROR / 2 * squared) + SOLUTION_ERROR
     downhill = ca.mtimes(J.T, weights * e)
     held = ca.logic_or(ca.logic_and(q <= lower, downhill < 0), ca.logic_and(q >= upper, downhill > 0))
     if wish is None:

@@ -12,6 +12,7 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Solution, SolverSettings, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
+from armdyn.precision import FIVE_DIGITS, SIX_DIGITS
 
 REASONS = {
     "reach": "out of reach",
@@ -23,10 +24,6 @@ REASONS = {
 DIAGNOSIS_RESTARTS = 15
 # Starts, besides the best configuration known, from which the nearest is sought.
 OTHER_STARTS = 7
-# A position that can be reached is approached to within this [m, or the unit of a tiny or huge arm].
-REACHED_DISTANCE_M = 1e-5
-# Smallest singular value of the Jacobian [m or rad per rad or m] below which a configuration is singular.
-MIN_SINGULAR_VALUE = 1e-6
 
 
 def explain(
@@ -51,7 +48,7 @@ def explain(
         feasible = np.zeros(len(rows), bool)
     J = jacobian(arm, q) / np.repeat([magnitude(arm), 1.0], 3)[:, None]
     J = task_rows(settings.task, forward_kinematics(arm, q)[:, :3, :3], J)
-    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < MIN_SINGULAR_VALUE
+    singular = np.linalg.svd(J, compute_uv=False)[..., -1] < SIX_DIGITS
     names = ["singular", "iterations", "limit"]
     reason[rows] = np.select([feasible & singular, feasible, solvable], names, default="reach")
     lost = rows[~feasible]
@@ -69,5 +66,5 @@ def _gap(arm: Arm, poses: NDArray, starts: NDArray, error: NDArray) -> NDArray:
     left.
     """
     _, near = closest(arm, poses, starts, arm.position_limits, "position")
-    distance = np.where(near[:, 0] > REACHED_DISTANCE_M * magnitude(arm), near[:, 0], 0.0)
+    distance = np.where(near[:, 0] > FIVE_DIGITS * magnitude(arm), near[:, 0], 0.0)
     return np.stack([distance, np.where(distance > 0, 0.0, error[:, 1])], -1)

@@ -9,12 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import Pose
+from armdyn.precision import SIX_DIGITS, SOLUTION_ERROR
 from armdyn.spatial.rotation import nearest_rotation
-from armdyn.spatial.transform import ORTHOGONALITY_TOLERANCE
 from armdyn.trace.formula import Array, Symbol, ca, traced
-
-# Rotations off by more than this are replaced by the nearest true rotation before solving.
-ROUND_OFF = 1e-12
 
 # No arm is told to go farther than this [m]; distances beyond would overflow when they are squared.
 FARTHEST_TARGET_M = 1e15
@@ -108,14 +105,14 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
     if too_far.any():
         raise ShapeError(where=what, expected=f"positions within {FARTHEST_TARGET_M:g} m{_where(too_far)}")
     defect = np.asarray(rigidity_defect(arm, T))
-    if (defect > ORTHOGONALITY_TOLERANCE).any():
+    if (defect > SIX_DIGITS).any():
         raise ShapeError(
             where=what,
             expected="a rigid transform",
             got="a rotation that is not orthogonal with determinant 1, or a last row other than 0 0 0 1"
-            + _where(defect > ORTHOGONALITY_TOLERANCE),
+            + _where(defect > SIX_DIGITS),
         )
-    rounded = defect > ROUND_OFF
+    rounded = defect > SOLUTION_ERROR
     if rounded.any():
         T[rounded, :3, :3] = nearest_rotation(T[rounded, :3, :3])
     return T

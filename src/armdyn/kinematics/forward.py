@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.motion import Motion, motions, path
-from armdyn.model.arm import SNAP_DISTANCE, Arm
+from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
+from armdyn.precision import ROUND_OFF
 from armdyn.spatial.transform import exact
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
@@ -46,7 +47,7 @@ def named_frame(arm: Arm, frames: list[Frame], name: str | None) -> Frame:
         return at_tip(arm, frames)
     index, pose = arm.frame(name)
     R, p = frames[index]
-    return ca.mtimes(R, exact(pose[:3, :3], SNAP_DISTANCE)), p + ca.mtimes(R, exact(pose[:3, 3], SNAP_DISTANCE))
+    return ca.mtimes(R, exact(pose[:3, :3], ROUND_OFF)), p + ca.mtimes(R, exact(pose[:3, 3], ROUND_OFF))
 
 
 def homogeneous(R: Any, p: Any) -> Any:

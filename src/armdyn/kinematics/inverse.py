@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import check_positive, common_batch, finite_array
 from armdyn.errors import ModelError, ShapeError, check_choice
-from armdyn.kinematics.closed.form import ON_LIMIT, ClosedForm, closed_form
+from armdyn.frozen import PartOf
+from armdyn.kinematics.closed.form import ClosedForm, closed_form
 from armdyn.kinematics.closed.solver import Solutions, solve_closed
 from armdyn.kinematics.closed.srs import SrsArm, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
@@ -20,9 +21,18 @@ from armdyn.kinematics.null_space import Wish, function, improve, toward
 from armdyn.kinematics.numeric import Solution, SolverSettings, larger, solve
 from armdyn.kinematics.several import solve_several
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 from armdyn.presentation import present
 
 METHODS = ("auto", "closed", "numeric")
+
+
+class SolutionBranches(NamedTuple):
+    """All solutions for each pose, one per branch."""
+
+    q: NDArray  # (..., k, n), NaN where a branch does not exist
+    within_limits: NDArray  # (..., k), bool
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -37,11 +47,13 @@ class InverseKinematics:
     shortfall: NDArray  # (..., 2): distance [m] and angle [rad] by which the pose is out of reach
     at_limit: NDArray  # (..., n), bool: joints of q that are on a limit
     iterations: NDArray  # (...): steps of iteration, 0 where the closed form was enough
-    all_solutions: NDArray  # (..., k, n): every solution found, NaN where a branch does not exist
-    within_limits: NDArray  # (..., k), bool: which of them are within the joint limits
-    branches: tuple[str, ...]  # their k names
+    solutions: SolutionBranches
     method: str  # the family of the closed form, or "numeric"
     joint_names: tuple[str, ...]
+
+    all_solutions = PartOf[NDArray]("solutions.q", "Every solution (..., k, n), NaN where a branch does not exist.")
+    within_limits = PartOf[NDArray]("solutions.within_limits", "Solutions within the joint limits (..., k), bool.")
+    branches = PartOf[tuple[str, ...]]("solutions.names", "Names of the k solutions.")
 
     @property
     def message(self) -> str:
@@ -182,7 +194,7 @@ def _of_several(
     first = None if start is None else np.broadcast_to(start, (*batch, arm.n)).reshape(-1, arm.n)
     solution = solve_several(arm, flat, first, settings)
     lower, upper = arm.position_limits
-    stopped = ((solution.q <= lower + ON_LIMIT) | (solution.q >= upper - ON_LIMIT)).any(-1)
+    stopped = ((solution.q <= lower + NEGLIGIBLE) | (solution.q >= upper - NEGLIGIBLE)).any(-1)
     reason = np.where(solution.solved, "", np.where(stopped, "limit", "iterations"))
     return _result(arm, None, solution, None, reason, np.zeros_like(solution.error), batch)
 
@@ -300,6 +312,8 @@ def _result(
         solved = solution.solved[:, None]
         solutions = Solutions(np.where(solved[..., None], solution.q[:, None], np.nan), solved)
 
+    names = form.branches if form and solutions.q.shape[1] == len(form.branches) else ("found",)
+
     def shaped(rows: NDArray) -> Any:
         return rows.reshape((*batch, *rows.shape[1:]))[()]
 
@@ -310,11 +324,9 @@ def _result(
         error=shaped(solution.error),
         reason=shaped(reason),
         shortfall=shaped(shortfall),
-        at_limit=shaped((solution.q <= lower + ON_LIMIT) | (solution.q >= upper - ON_LIMIT)),
+        at_limit=shaped((solution.q <= lower + NEGLIGIBLE) | (solution.q >= upper - NEGLIGIBLE)),
         iterations=shaped(solution.iterations),
-        all_solutions=shaped(solutions.q),
-        within_limits=shaped(solutions.within),
-        branches=form.branches if form and solutions.q.shape[1] == len(form.branches) else ("found",),
+        solutions=SolutionBranches(shaped(solutions.q), shaped(solutions.within), names),
         method=form.family if form else "numeric",
         joint_names=arm.coordinate_names,
     )

@@ -11,6 +11,7 @@ from armdyn.errors import ShapeError
 from armdyn.kinematics.damped_step import damped_step, tip_error
 from armdyn.kinematics.numeric import Solution, SolverSettings, larger
 from armdyn.model.arm import Arm
+from armdyn.precision import MAX_ITERATIONS
 
 # The joint motion (L, n) wished for at q (L, n), for these rows (L,) of the batch.
 Wish = Callable[[NDArray, NDArray], NDArray]
@@ -19,7 +20,6 @@ Wish = Callable[[NDArray, NDArray], NDArray]
 POSTURE_STEP_RATIO = 0.5
 # Rest when no joint moves more than this in a step [rad or m].
 STILL_STEP = 1e-7
-MAX_STEPS = 200
 # Steps that bring the tip back exactly at the end.
 RETURN_STEPS = 5
 
@@ -51,7 +51,7 @@ def improve(arm: Arm, poses: NDArray, solution: Solution, wish: Wish, settings: 
     q, target = solution.q[rows], poses[rows]
     moving, size, last = np.arange(len(rows)), np.ones((len(rows), 1)), np.zeros_like(q)
     lower, upper = arm.position_limits
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         if not len(moving):
             break
         step = size * wish(q[moving], rows[moving])

@@ -12,21 +12,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import blocks
 from armdyn.kinematics.damped_step import LENGTH_PER_RAD, damped_step, damped_steps, magnitude, tip_error
 from armdyn.kinematics.error import axis_of
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
+from armdyn.precision import MAX_ITERATIONS
 
 # Steps taken in one call, and the part of the squared error left after them above which a start is given up.
 STEPS_PER_CALL = 4
 HOPELESS_ERROR_RATIO = 0.5
 # Careful steps until a joint moves less than this in one [rad or m], or at most so many.
 STILL_STEP = 1e-6
-MAX_SETTLING_STEPS = 300
 # Random configurations among which the nearest is taken as a start.
 START_CANDIDATES = 64
-# Poses compared with them at a time: distances then stay in the cache.
-POSES_PER_BLOCK = 512
 # Few poses get several starts side by side: at most this many each, and this many in all.
 MAX_STARTS_PER_POSE = 8
 MAX_STARTS = 512
@@ -87,7 +86,7 @@ def _unwind(arm: Arm, q: NDArray, near: NDArray | float, limits: Limits) -> None
 def closest(arm: Arm, poses: NDArray, starts: NDArray, limits: Limits, task: str) -> tuple[NDArray, NDArray]:
     """Configurations (N, n) nearest to poses (N, 4, 4) that are out of reach, of several starts (N, k, n)."""
     q, target = starts, poses[:, None]
-    for _ in range(MAX_SETTLING_STEPS):
+    for _ in range(MAX_ITERATIONS):
         q_next = damped_step(arm, q, target, task=task, careful=True, lower=limits[0], upper=limits[1]).q
         still = np.abs(q_next - q).max() < STILL_STEP
         q = q_next
@@ -160,9 +159,8 @@ class Starts:
         far = self._features(poses)
         far = np.concatenate([far, np.ones_like(far[:, :1])], -1)
         best = np.empty((len(poses), width), int)
-        for k in range(0, len(poses), POSES_PER_BLOCK):
-            distance = far[k : k + POSES_PER_BLOCK] @ near.T
-            best[k : k + POSES_PER_BLOCK] = distance.reshape(-1, width, START_CANDIDATES).argmin(-1)
+        for k in blocks(len(poses), len(near)):
+            best[k] = (far[k] @ near.T).reshape(-1, width, START_CANDIDATES).argmin(-1)
         return q[np.arange(width), best]
 
     def _features(self, poses: NDArray) -> NDArray:

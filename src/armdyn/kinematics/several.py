@@ -8,13 +8,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, LENGTH_PER_RAD, MIN_DAMPING, magnitude
+from armdyn.kinematics.damped_step import DAMPING_PER_SQUARED_ERROR, LENGTH_PER_RAD, magnitude
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import link_frames, named_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.numeric import Solution, SolverSettings, sampling_range
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Pose, Q
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.formula import Array, traced
 
 
@@ -79,6 +80,6 @@ def _step(errors: _Errors, q: NDArray, lower: NDArray, upper: NDArray) -> NDArra
     downhill = np.einsum("nki,nk->ni", J, e)
     held = ((q <= lower) & (downhill < 0)) | ((q >= upper) & (downhill > 0))
     J = J * ~held[:, None]
-    damping = DAMPING_PER_SQUARED_ERROR / 2 * (e**2).sum(-1) + MIN_DAMPING
+    damping = DAMPING_PER_SQUARED_ERROR / 2 * (e**2).sum(-1) + SOLUTION_ERROR
     A = J.swapaxes(1, 2) @ J + damping[:, None, None] * np.eye(q.shape[1])
     return np.asarray(np.linalg.solve(A, np.where(held, 0.0, downhill)[..., None])[..., 0])

@@ -22,6 +22,7 @@ from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Dependence, Frame, Spring, dependence, parent_indices
 from armdyn.model.preprocessing import Preprocessing
 from armdyn.names import HintedAttributes
+from armdyn.precision import ROUND_OFF
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -30,8 +31,6 @@ from armdyn.spatial.transform import check_transform, exact, inverse
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 
-# cos(pi/2) in floating point is 6e-17: structural zeros and ones are restored within this distance.
-SNAP_DISTANCE = 1e-14
 
 # Data of formulas -> the attribute of an arm that has them.
 LEVELS_TOGETHER = 6  # levels of the friction curve that kernels hold at once
@@ -670,8 +669,8 @@ def _segment(joint: Joint, before: NDArray) -> Segment:
 
 
 def _snap(array: NDArray) -> NDArray:
-    """`array`, frozen, with entries within 1e-14 of 0, 1 or -1 made exact."""
-    return read_only(exact(array, SNAP_DISTANCE))
+    """`array`, frozen, with entries within round-off of 0, 1 or -1 made exact."""
+    return read_only(exact(array, ROUND_OFF))
 
 
 def require_arm(arm: Any) -> None:

@@ -25,16 +25,13 @@ from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import CONVENTIONS, arm_from_dh, dh_transform
 from armdyn.model.mechanism import require_chain
+from armdyn.precision import ROUND_OFF, SOLUTION_ERROR
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
 # lengths, and their common normal suffers from round-off / s: the two meet at the root of 1e-16.
 PARALLEL_SINE = 1e-8
-# Relative to the size of the arm, axes nearer than this intersect.
-INTERSECTION_DISTANCE_RATIO = 1e-12
-# Lengths and angles this near to zero or a right angle are round-off, and made exact.
-ROUND_OFF = 1e-14
 ROUND_OFFS = 256  # of the largest moment, within which moved moments count as equal
 
 
@@ -258,7 +255,7 @@ def _common_normal(previous: _Line, following: _Line, before: _Normal, size: flo
     gap = following.point - previous.point
     on_previous = previous.point + z * (np.cross(gap, z_next) @ x) / sine
     on_next = following.point + z_next * (np.cross(gap, z) @ x) / sine
-    if abs(gap @ x) <= INTERSECTION_DISTANCE_RATIO * size:
+    if abs(gap @ x) <= SOLUTION_ERROR * size:
         # (b): of the two normals of the plane the one nearer to the previous x, so that theta is small
         x = -x if x @ before.x < -ROUND_OFF else x
         return _Normal(x, on_previous, on_next, "intersecting")
@@ -302,7 +299,7 @@ def _foot(point: NDArray, line: _Line) -> NDArray:
 def _direction(step: NDArray, z: NDArray, otherwise: NDArray, size: float) -> NDArray:
     """The direction of `step`, across z; another direction if the step is nothing."""
     length = np.linalg.norm(step)
-    return _across(z, otherwise, otherwise) if length <= INTERSECTION_DISTANCE_RATIO * size else _across(z, step, step)
+    return _across(z, otherwise, otherwise) if length <= SOLUTION_ERROR * size else _across(z, step, step)
 
 
 def _across(z: NDArray, x: NDArray, otherwise: NDArray) -> NDArray:

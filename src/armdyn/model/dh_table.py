@@ -18,6 +18,7 @@ import numpy as np
 from armdyn.errors import ModelError, ReadError, reads_file
 from armdyn.files import read_text
 from armdyn.model.dh import number
+from armdyn.precision import ROUND_OFF
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.transform import exact
 
@@ -34,7 +35,6 @@ PARTS = {
     "friction": ("viscous", "coulomb", "offset"),
     "drive": ("rotor_inertia", "gear_ratio", "torque_constant"),
 }
-GRAVITY_ROUND_OFF = 1e-14  # of its components, where the table's frame is turned [m/s²]
 COLUMNS = (*TEXT, *NUMBERS, *COM, *TENSOR, *(name for names in PARTS.values() for name in names))
 
 
@@ -153,7 +153,7 @@ def table_text(arm: Arm, convention: str = "standard") -> str:
 
     framed, table = as_dh(arm, convention), dh_parameters(arm, convention)
     rows, out = table.rows, io.StringIO()
-    gravity = " ".join(map(repr, exact(table.base_pose[:3, :3].T @ arm.gravity, GRAVITY_ROUND_OFF).tolist()))
+    gravity = " ".join(map(repr, exact(table.base_pose[:3, :3].T @ arm.gravity, ROUND_OFF).tolist()))
     out.write(f"# name: {arm.name}\n# convention: {convention}\n# gravity: {gravity}\n")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(name for name in COLUMNS if not name.endswith("_deg"))

@@ -22,13 +22,11 @@ class Failure(Exception):
     """The process was ended or failed; the message is its last line, if it left one."""
 
 
-def run_guarded(
-    program: Path, task: Mapping[str, Any], libraries: list[Any], seconds: int = MAX_SECONDS
-) -> dict[str, Any]:
+def run_guarded(program: Path, task: Mapping[str, Any], libraries: list[Any]) -> dict[str, Any]:
     """Return what the function `answer` of a file of Python makes of a task in a process of its own.
 
     `-I` and a working folder of Python's own: nothing is imported from the folder that the user is in, but from the
-    folders of the modules `libraries`. It has `seconds` of the processor.
+    folders of the modules `libraries`. It has `MAX_SECONDS` of the processor.
 
     Raises
     ------
@@ -42,7 +40,7 @@ def run_guarded(
         "program": str(program),
         "task": task,
         "libraries": folders,
-        "bounds": [min(seconds, MAX_SECONDS), MAX_BYTES],
+        "bounds": [MAX_SECONDS, MAX_BYTES],
     }
     environment = {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
     options: dict[str, Any] = {"capture_output": True, "timeout": MAX_SECONDS, "env": environment, "cwd": sys.prefix}

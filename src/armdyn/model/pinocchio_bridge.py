@@ -13,6 +13,7 @@ from armdyn.errors import ModelError, import_extra
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Drive, Friction, Joint, Limits
 from armdyn.model.urdf.extension import flat_frames, frame_names
+from armdyn.model.urdf.read import without_huge
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
@@ -20,7 +21,6 @@ from armdyn.spatial.transform import inverse
 REVOLUTE = (*(f"JointModelR{a}" for a in "XYZ"), "JointModelRevoluteUnaligned")
 ENDLESS = (*(f"JointModelRUB{a}" for a in "XYZ"), "JointModelRevoluteUnboundedUnaligned")
 PRISMATIC = (*(f"JointModelP{a}" for a in "XYZ"), "JointModelPrismaticUnaligned")
-NO_LIMIT = 1e16
 
 
 def from_pinocchio(model: Any, tip: str | None = None) -> Arm:
@@ -120,14 +120,9 @@ def _joint(model: Any, data: Any, i: int, before: NDArray, after: NDArray, leade
         return Joint(model.names[i], kind, axis, before, after, follows=follows, offset=offset)
     lower, upper = -np.inf, np.inf
     if joint.nq == 1:
-        lower, upper = (_bound(x[joint.idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
-    limits = Limits(lower, upper, _bound(model.velocityLimit[k]), _bound(model.effortLimit[k]))
+        lower, upper = (without_huge(x[joint.idx_q]) for x in (model.lowerPositionLimit, model.upperPositionLimit))
+    limits = Limits(lower, upper, without_huge(model.velocityLimit[k]), without_huge(model.effortLimit[k]))
     return Joint(model.names[i], kind, axis, before, after, limits, _friction(model, k), _drive(model, k))
-
-
-def _bound(value: float) -> float:
-    """A limit; Pinocchio's largest numbers mean none."""
-    return float(value) if abs(value) < NO_LIMIT else float(np.copysign(np.inf, value))
 
 
 def _friction(model: Any, k: int) -> Friction:

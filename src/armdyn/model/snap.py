@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynWarning, ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
+from armdyn.precision import ROUND_OFF
 from armdyn.spatial.rotation import nearest_rotation, to_axis_angle
 
 # Above this the arm would change visibly: 0.01 rad at 1 m is a centimetre.
 MAX_SNAP_RAD = 1e-2
-# Entries that are exact already are left alone.
-ROUND_OFF = 1e-14
 
 
 def snap_frames(arm: Arm, angle: float) -> Arm:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, finite_vector
 from armdyn.errors import ModelError, ReadError, quote
+from armdyn.files import MAX_NESTED
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import arm_from_dh, inertia_from, joint_data, reject_unknown
 from armdyn.model.dh_table import table_from_toml
@@ -31,7 +32,6 @@ from armdyn.spatial.transform import transform
 PLAIN_KEYS = ("name", "kind", "axis", "parent", "follows", "offset")  # of a joint, taken as they are
 FORMAT = "armdyn arm"
 VERSION = 1
-MAX_DOTS_IN_KEY = 64  # dots in a key
 POSES = ("base_pose", "tool_pose")
 OPTIONS = ("name", "gravity", *POSES, "notes")
 TOP_KEYS = (
@@ -56,7 +56,7 @@ def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The document in a TOML text, or a `ReadError`."""
     deep = ReadError("the TOML is nested too deeply", where=where)
     # The parser takes time that grows with the square of the dots in a key.
-    if any(word.group().count(".") > MAX_DOTS_IN_KEY for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
+    if any(word.group().count(".") > MAX_NESTED for word in re.finditer(r"[^,=\[\]{}\n#]+", text)):
         raise deep
     try:
         return tomllib.loads(text)

@@ -18,6 +18,7 @@ from armdyn.errors import ModelError, check_choice, quote
 from armdyn.model.arm import Arm, Link
 from armdyn.model.dh import JOINT_DATA, inertia_from, joint_data, reject_unknown
 from armdyn.model.joint import Joint
+from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import transform
 
@@ -27,9 +28,6 @@ KEYS = (
     "mass", "inertia", "turn", "slide",
 )  # fmt: skip
 SYMBOLS = {"m": "mass", "J": "inertia"}  # the source's own letters are understood as well
-
-# A vector this close to the axis (as a sine) does not tell where zero angle is.
-ALONG_AXIS_SINE = 1e-9
 
 
 def arm_from_vectors(members: Sequence[Mapping[str, Any]], **options: Any) -> Arm:
@@ -107,7 +105,8 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
     r = _vector(member, key, where) if key in member else r
     a = np.cross(e, np.cross(r, e))
     length = np.linalg.norm(a)
-    if length <= ALONG_AXIS_SINE * np.linalg.norm(r):
+    # A vector so close to the axis does not tell where zero angle is.
+    if length <= NEGLIGIBLE * np.linalg.norm(r):
         raise ModelError(
             "the vector lies along the joint axis and does not show where angle zero is",
             where=where,

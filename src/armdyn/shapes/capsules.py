@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-ROUND_OFF = 1e-6  # where a capsule touches a point, a square root loses half of the digits
-BALL_STEPS = 300  # towards the centre of an enclosing ball
+from armdyn.precision import MAX_ITERATIONS, SIX_DIGITS
+
 # Radii that are tried, over the least one around a direction: a thicker capsule may be shorter.
 RADIUS_RATIOS = np.concatenate([np.linspace(1.0, 1.3, 13), np.linspace(1.4, 3.0, 9)])
 
@@ -32,7 +32,8 @@ def enclosing_capsule(points: NDArray, link: int, name: str) -> Capsule:
     axes = np.linalg.svd(points - center, full_matrices=False)[2] if len(points) > 1 else np.eye(3)
     candidates = [_along(points, axis) for axis in axes]
     _, a, b, radius = min(candidates, key=lambda one: one[0])
-    return Capsule(link, a, b, (1 + ROUND_OFF) * radius, name)
+    # Where a capsule touches a point, a square root loses half of the digits.
+    return Capsule(link, a, b, (1 + SIX_DIGITS) * radius, name)
 
 
 def _along(points: NDArray, axis: NDArray) -> tuple[float, NDArray, NDArray, float]:
@@ -62,7 +63,7 @@ def enclosing_ball(points: NDArray) -> tuple[NDArray, float]:
     """
     center = (points.min(0) + points.max(0)) / 2
     best = center, np.inf
-    for k in range(1, BALL_STEPS + 1):
+    for k in range(1, MAX_ITERATIONS + 1):
         away = np.linalg.norm(points - center, axis=1)
         far = int(away.argmax())
         if away[far] < best[1]:

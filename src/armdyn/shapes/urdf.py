@@ -25,7 +25,6 @@ from armdyn.shapes.obstacles import Box, HalfSpace
 from armdyn.shapes.solids import UNIT_BOX_CORNERS, prism
 from armdyn.spatial.transform import inverse
 
-MAX_MESH = 50_000_000  # bytes
 MAX_FACES = 500_000  # of one mesh: more would stall a browser
 
 
@@ -171,7 +170,7 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
     """Vertices (V, 3) [m] and faces (F, 3) of a mesh file."""
     import io
 
-    data = read_bytes(path, MAX_MESH)
+    data = read_bytes(path)
     try:
         import trimesh
     except ImportError:

@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import read_only
 from armdyn.errors import ModelError, quote
 from armdyn.frozen import Frozen
+from armdyn.precision import SIX_DIGITS
 
-SIZE = 10
 NAMES = ("m", "mx", "my", "mz", "Ixx", "Ixy", "Iyy", "Ixz", "Iyz", "Izz")
-MASS = 0
+SIZE = len(NAMES)
+MASS = NAMES.index("m")
 FIRST = slice(1, 4)
 # Position of tensor entry (row, column) in theta.
 TENSOR = np.array([[4, 5, 7], [5, 6, 8], [7, 8, 9]])
@@ -34,11 +35,6 @@ def entries(i: int) -> slice:
 def parameter_names(n: int) -> list[str]:
     """Names of the entries of an arm's theta: `m1 ... Izz1, m2 ...`."""
     return [f"{name}{i + 1}" for i in range(n) for name in NAMES]
-
-
-# Relative slack of the physical checks: printed tables carry three to six digits, and rods and
-# point masses sit exactly on the boundary.
-CONSISTENCY_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +140,7 @@ class Inertia(Frozen):
         sigma = np.trace(self.tensor) / 2 * np.eye(3) - self.tensor
         return np.block([[sigma, self.first[:, None]], [self.first[None, :], np.array([[self.mass]])]])
 
-    def problems(self, triangle: float = CONSISTENCY_SLACK) -> list[str]:
+    def problems(self, triangle: float = SIX_DIGITS) -> list[str]:
         """List what is physically impossible about these parameters; empty for a physically consistent body.
 
         `triangle` is how far the largest principal moment may exceed the others' sum, relative to itself.
@@ -161,7 +157,7 @@ class Inertia(Frozen):
         if not np.isfinite(tensor).all():
             return [f"mass {self.mass:g} kg is too small for the first moments"]
         # Subtracting Steiner's part leaves round-off of the size of the tensor about the origin.
-        slack = CONSISTENCY_SLACK * np.abs(self.tensor).max()
+        slack = SIX_DIGITS * np.abs(self.tensor).max()
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < -slack:
             return [
@@ -174,14 +170,14 @@ class Inertia(Frozen):
             ]
         return []
 
-    def impossible(self, triangle: float = CONSISTENCY_SLACK) -> str:
+    def impossible(self, triangle: float = SIX_DIGITS) -> str:
         """Why no body can have these parameters, whatever the unknown ones are; empty if one can."""
         if self.mass < 0:
             return f"mass is negative ({self.mass:g} kg)"
         why = self.problems(triangle) if self.is_known else []
         return f"inertia is not physically possible: {why[0]}" if why else ""
 
-    def reject_impossible(self, where: str, triangle: float = CONSISTENCY_SLACK) -> None:
+    def reject_impossible(self, where: str, triangle: float = SIX_DIGITS) -> None:
         """Raise a `ModelError` that begins with `where` if no body can have these parameters.
 
         Unknown parameters are no offence here: kinematics does without them.
@@ -215,6 +211,6 @@ def _numbers(value: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray:
 def _symmetric(tensor: NDArray) -> NDArray:
     """The symmetric part of a tensor that is symmetric within printing; anything else is rejected."""
     largest = np.max(np.abs(tensor), initial=0.0, where=~np.isnan(tensor))
-    if not np.allclose(tensor, tensor.T, rtol=0, atol=CONSISTENCY_SLACK * largest, equal_nan=True):
+    if not np.allclose(tensor, tensor.T, rtol=0, atol=SIX_DIGITS * largest, equal_nan=True):
         raise ModelError("tensor is not symmetric; products of inertia must appear twice", where="inertia")
     return (tensor + tensor.T) / 2

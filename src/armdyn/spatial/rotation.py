@@ -12,10 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
 from armdyn.errors import ShapeError
-
-# Below this sine of the middle angle, round-off alone tells the outer two angles apart. Above it
-# each may be wrong by round-off / sine, but together they give the matrix back in all digits.
-SINGULAR_SINE = 1e-15
+from armdyn.precision import ROUND_OFF
 
 
 def skew(v: NDArray) -> NDArray:
@@ -122,10 +119,11 @@ def from_rpy(rpy: ArrayLike) -> NDArray:
 
 def to_rpy(R: ArrayLike) -> NDArray:
     """Roll, pitch, yaw (..., 3) with pitch in [-pi/2, pi/2]; roll is zero where pitch is +-pi/2."""
+    # Each angle may be wrong by round-off / cosine, but together they give the matrix back in all digits.
     R = _matrix(R)
     cosine = np.hypot(R[..., 0, 0], R[..., 1, 0])
     pitch = np.arctan2(-R[..., 2, 0], cosine)
-    singular = cosine < SINGULAR_SINE
+    singular = cosine < ROUND_OFF
     roll = np.where(singular, 0.0, np.arctan2(R[..., 2, 1], R[..., 2, 2]))
     # R Rx(-roll) = Rz(yaw) Ry(pitch), whose second column is (-sin yaw, cos yaw, 0): an error of roll
     # near the singularity is made good by yaw.
@@ -162,7 +160,7 @@ def to_zyz(R: ArrayLike, branch: int = 1) -> NDArray:
     R = _matrix(R)
     sine = np.hypot(R[..., 0, 2], R[..., 1, 2])
     theta = np.arctan2(branch * sine, R[..., 2, 2])
-    singular = sine < SINGULAR_SINE
+    singular = sine < ROUND_OFF
     phi = np.where(singular, 0.0, np.arctan2(branch * R[..., 1, 2], branch * R[..., 0, 2]))
     # Rz(-phi) R = Ry(theta) Rz(psi), whose second row is (sin psi, cos psi, 0): so psi makes good
     # an error of phi.

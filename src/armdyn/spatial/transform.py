@@ -6,9 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ModelError, quote
-
-# Written rotations carry few digits: a URDF or a table printed with six is still a rotation.
-ORTHOGONALITY_TOLERANCE = 1e-6
+from armdyn.precision import SIX_DIGITS
 
 
 def transform(rotation: ArrayLike | None = None, translation: ArrayLike | None = None) -> NDArray:
@@ -41,7 +39,7 @@ def check_transform(T: ArrayLike, what: str) -> NDArray:
         raise ModelError(where=what, expected="a 4x4 rigid transform", got=f"shape {T.shape}")
     if not np.isfinite(T).all():
         raise ModelError(where=what, expected="finite numbers", got="NaN or infinity")
-    if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=ORTHOGONALITY_TOLERANCE):
+    if not np.allclose(T[3], (0, 0, 0, 1), rtol=0, atol=SIX_DIGITS):
         raise ModelError(where=what, expected="last row 0 0 0 1", got=T[3])
     check_rotation(T[:3, :3], what)
     T[3] = (0.0, 0.0, 0.0, 1.0)
@@ -53,7 +51,7 @@ def check_rotation(R: NDArray, what: str) -> None:
     """Raise unless `R` is orthogonal with determinant +1."""
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(R.T @ R - np.eye(3)).max()
-    if not error <= ORTHOGONALITY_TOLERANCE:
+    if not error <= SIX_DIGITS:
         raise ModelError(
             f"rotation is not orthogonal (R'R is off 1 by {error:.1e})", where=what, remedy="sheared or scaled?"
         )

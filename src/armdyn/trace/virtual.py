@@ -7,12 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.arrays import blocks
 from armdyn.trace.program import Program
 from armdyn.trace.recent import KERNEL_OVERHEAD_BYTES
 from armdyn.trace.symbols import ca
 
-# Samples evaluated by one call: bounds the memory that CasADi copies.
-SAMPLES_PER_BLOCK = 4096
 # Memory that CasADi takes per instruction, about.
 NODE_BYTES = 100
 
@@ -29,8 +28,7 @@ def evaluate(program: Program, arrays: Sequence[NDArray]) -> list[NDArray]:
     flat = [np.broadcast_to(a, batch + p.shape).reshape(-1, p.size) for a, p in ports]
     samples = int(np.prod(batch))
     columns = [np.empty((samples, port.size)) for port in program.outputs]
-    for start in range(0, samples, SAMPLES_PER_BLOCK):
-        part = slice(start, min(start + SAMPLES_PER_BLOCK, samples))
+    for part in blocks(samples, sum(port.size for port in (*program.inputs, *program.outputs))):
         results = program.function.call([ca.DM(x[part].T) for x in flat])
         for column, result in zip(columns, results, strict=True):
             column[part] = result.full().T

@@ -8,21 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import row_of
+from armdyn.arrays import blocks, row_of
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Grid of checks between samples [Hz].
 CHECK_RATE_HZ = 10_000.0
-# Samples of that grid in memory at once.
-BLOCK_SAMPLES = 20_000
 # Configurations that stand for all within limits, the same every time.
 RANDOM_POSES = 2000
 # Half of a range that is open on one side [rad or m].
 OPEN_HALF = np.pi
-# Round-off of positions, velocities and accelerations, as a fraction of their limits.
-ROUND_OFF = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,11 +119,11 @@ def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK
     """Count the values on a grid that lie outside the limits, by kind; an empty dict if none does."""
     counts: dict[str, int] = {}
     for q, qd, qdd in _blocks(trajectory, rate):
-        slack = ROUND_OFF * (1 + np.abs(q))
+        slack = NEGLIGIBLE * (1 + np.abs(q))
         outside = {
             "position": (q < limits.lower - slack) | (q > limits.upper + slack),
-            "velocity": np.abs(qd) > limits.velocity * (1 + ROUND_OFF),
-            "acceleration": np.abs(qdd) > limits.acceleration * (1 + ROUND_OFF),
+            "velocity": np.abs(qd) > limits.velocity * (1 + NEGLIGIBLE),
+            "acceleration": np.abs(qdd) > limits.acceleration * (1 + NEGLIGIBLE),
         }
         for what, where in outside.items():
             if where.any():
@@ -151,8 +148,8 @@ def _blocks(trajectory: Trajectory, rate: float) -> Iterator[JointMotion]:
     """The motion on a grid of so many samples a second, some of them at once."""
     steps = max(1, int(np.ceil(trajectory.duration * rate)))
     t = np.linspace(0.0, trajectory.duration, steps + 1)
-    for k in range(0, len(t), BLOCK_SAMPLES):
-        yield trajectory(t[k : k + BLOCK_SAMPLES])
+    for k in blocks(len(t), 3 * trajectory.n):
+        yield trajectory(t[k])
 
 
 def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, ArrayLike]:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
 
+SAMPLES_PER_PERIOD = 20  # that show a sinusoid nearly as it is: a sine rises by 1.2 % of its size between them at most
 GRID_RATE_HZ = 1000.0  # samples per second at which motions are looked at first
 
 

@@ -11,11 +11,12 @@ from armdyn.arrays import check_positive, row_of
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError
 from armdyn.model.arm import Arm
-from armdyn.trajectory.motion_limits import BLOCK_SAMPLES, ROUND_OFF
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
 
 # Values between the steps of the grid may be larger than those on it by this part.
 LIMIT_MARGIN = 1e-6
+GRID_SAMPLES = 20_000  # of a motion, at which it is looked at first
 FINER_STEPS = 100  # steps for one, where the acceleration seems to jump
 
 
@@ -76,7 +77,7 @@ def scale_to_limits(
         to be limited of a motion whose acceleration jumps on the way. That of a cubic begins and ends with a jump,
         which counts for no jerk.
     """
-    t = np.linspace(0.0, motion.duration, BLOCK_SAMPLES + 1)
+    t = np.linspace(0.0, motion.duration, GRID_SAMPLES + 1)
     q, qd, qdd = motion(t)
     change = np.diff(qdd, axis=0)
     if np.isfinite(jerk).any():
@@ -130,7 +131,7 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     from scipy.optimize import brentq
 
     q, qd, qdd = motion
-    held = joint_torque(arm, q, ROUND_OFF * qd, 0 * qdd)  # dry friction is all that is left of it
+    held = joint_torque(arm, q, NEGLIGIBLE * qd, 0 * qdd)  # dry friction is all that is left of it
     over = np.abs(held) >= limit
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))

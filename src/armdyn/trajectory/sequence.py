@@ -10,10 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.precision import SIX_DIGITS
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion, Trajectory
-
-# Largest jump of position and velocity from one part to the next [rad or m, /s].
-JOINT_GAP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +32,7 @@ class Sequence(HoldAtEnds):
                 )
             end, begin = one(one.duration), two(0.0)
             for name, gap in (("positions", begin.q - end.q), ("velocities", begin.qd - end.qd)):
-                if np.abs(gap).max() > JOINT_GAP:
+                if np.abs(gap).max() > SIX_DIGITS:
                     i = int(np.abs(gap).argmax())
                     raise ArmdynError(
                         f"{name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}",

@@ -20,7 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError, ShapeError, quote
 from armdyn.model.arm import Arm
-from armdyn.trajectory.motion_limits import ROUND_OFF, MotionLimits
+from armdyn.precision import NEGLIGIBLE
+from armdyn.trajectory.motion_limits import MotionLimits
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 # Samples of a motion's path, and what two of them may be apart that still are one place (part of the path's length).
@@ -210,7 +211,7 @@ class _Rows:
             k, j = np.argwhere(held > limits.effort)[0]
             raise LimitError(
                 f"joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes {held[k, j]:.3g} of "
-                f"{limits.effort[j]:.3g} {'N m' if arm.coordinate_joints[j].kind == 'revolute' else 'N'}",
+                f"{limits.effort[j]:.3g} N m or N",
                 where="time_optimal",
                 remedy="lighten the load or change the path",
                 names=(arm.coordinate_names[j],),
@@ -329,14 +330,14 @@ class _Vertices:
         a, b, c = self.a[k], self.b[k], self.c[k]
         with np.errstate(invalid="ignore"):
             size = np.abs(np.outer(u, a)) + np.abs(np.outer(x, b)) + np.abs(c)
-            return np.asarray((np.outer(u, a) + np.outer(x, b) - c <= ROUND_OFF * size).all(1))
+            return np.asarray((np.outer(u, a) + np.outer(x, b) - c <= NEGLIGIBLE * size).all(1))
 
     def largest(self, k: int, step: float, most: float) -> float:
         """The largest x from which 0 <= x + step u <= most is reached within the limits; -1 if none."""
         u, x = self.u[k], self.x[k]
         with np.errstate(invalid="ignore"):
             reached = x + step * u
-            feasible = x[(reached <= most * (1 + ROUND_OFF) + 1e-300) & (reached >= -ROUND_OFF * np.abs(x))]
+            feasible = x[(reached <= most * (1 + NEGLIGIBLE) + 1e-300) & (reached >= -NEGLIGIBLE * np.abs(x))]
         best = float(feasible.max()) if len(feasible) else -1.0
         for end in (most, 0.0):  # corners on the line x + step u = end
             a, b, c = self.a[k], self.b[k], self.c[k]

@@ -7,14 +7,15 @@ import pytest
 from tests.raising import raises
 
 import armdyn
-from armdyn.dynamics.base.normal_equations import SAMPLES_PER_BLOCK, normal_equations
+from armdyn.arrays import CACHE_BYTES
+from armdyn.dynamics.base.normal_equations import normal_equations
 from armdyn.errors import ShapeError
 
 
 @pytest.fixture
 def log(random_arm):
     arm = random_arm("RPR", seed=2)
-    q, qd, qdd = np.random.default_rng(0).normal(size=(3, 2 * SAMPLES_PER_BLOCK + 37, arm.n))
+    q, qd, qdd = np.random.default_rng(0).normal(size=(3, CACHE_BYTES // (20 * arm.n**2) + 37, arm.n))  # some blocks
     return arm, (q, qd, qdd, armdyn.inverse_dynamics(arm, q, qd, qdd))
 
 

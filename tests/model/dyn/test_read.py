@@ -67,8 +67,8 @@ def test_friction_below_zero_is_taken_as_zero_and_said(arm):
     [
         ("SIGMA 0", {"line": 1, "expected": "number_link first", "got": "'SIGMA'"}),
         ("", {"expected": "number_link first", "got": "''"}),
-        ("number_link 0", {"expected": "1 to 100 links", "got": "0"}),
-        ("number_link 1e9", {"expected": "1 to 100 links", "got": "1e+09"}),
+        ("number_link 0", {"expected": "1 to 1000 links", "got": "0"}),
+        ("number_link 1e9", {"expected": "1 to 1000 links", "got": "1e+09"}),
         ("number_link 2\nAL 90", {"line": 2, "expected": "2 numbers after AL", "got": "'' as number 2"}),
         ("number_link 2\nAL 90 R 0 1", {"expected": "2 numbers after AL", "got": "'R' as number 2"}),
         ("number_link 1\nQQ 1", {"line": 2, "names": ("QQ",)}),

@@ -12,7 +12,7 @@ from armdyn import Arm, Inertia, Joint, Link, Plant, forward_kinematics, link_po
 from armdyn.control.laws.pd import PD
 from armdyn.errors import ModelError
 from armdyn.shapes.obstacles import Box, HalfSpace, Sphere
-from armdyn.simulation.plant.contact import TIP, Contact, EndStops, surface_force, wrench_at_tip
+from armdyn.simulation.plant.contact import Contact, EndStops, surface_force, wrench_at_tip
 from armdyn.spatial.rotation import from_axis_angle
 from armdyn.spatial.transform import transform
 
@@ -94,7 +94,7 @@ def test_the_moment_at_the_tip_is_lever_times_force(random_arm):
     arm, rng = random_arm("RRR", seed=3), np.random.default_rng(0)
     q, place, force = rng.normal(size=(3, 3))
     T, links = forward_kinematics(arm, q), link_poses(arm, q)
-    for link, pose in ((TIP, T), (2, links[2])):
+    for link, pose in ((None, T), (2, links[2])):
         found = np.array(ca.evalf(wrench_at_tip(arm, ca.SX(q), [(link, ca.SX(place), ca.SX(force))]))).ravel()
         lever = pose[:3, :3] @ place + pose[:3, 3] - T[:3, 3]
         assert np.allclose(found, [*force, *np.cross(lever, force)], rtol=1e-12)

@@ -29,7 +29,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def found(arm):
-    return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, workers=2)
+    return armdyn.excite(arm, 8.0, max_acceleration=8.0, steps=300, workers=2)
 
 
 def problem(arm, at_rest=True, **options):
@@ -101,15 +101,15 @@ def test_it_beats_random_series(found):
 
 
 def test_the_same_seed_gives_the_same_motion(found, arm):
-    again = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, workers=1)
+    again = armdyn.excite(arm, 8.0, max_acceleration=8.0, steps=300, workers=1)
     np.testing.assert_array_equal(again.trajectory.coefficients, found.trajectory.coefficients)
-    other = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, seed=1, time_budget=60)
+    other = armdyn.excite(arm, 8.0, max_acceleration=8.0, steps=300, seed=1)
     assert not np.array_equal(other.trajectory.coefficients, found.trajectory.coefficients)
 
 
 def test_progress_tells_the_best_motion_while_the_search_goes_on(arm):
     seen = []
-    found = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60, progress=seen.append)
+    found = armdyn.excite(arm, 8.0, max_acceleration=8.0, steps=300, progress=seen.append)
     under_way = [standing.best for standing in seen if standing.starts == 0 and np.isfinite(standing.best)]
     assert under_way
     assert sorted(under_way, reverse=True) == under_way
@@ -125,16 +125,16 @@ def test_the_time_budget_is_kept(arm):
 
 
 def test_periodic_motion_and_other_base_frequency(arm):
-    periodic = armdyn.excite(arm, 8.0, max_acceleration=8.0, at_rest=False, starts=1, time_budget=60)
+    periodic = armdyn.excite(arm, 8.0, max_acceleration=8.0, at_rest=False, steps=300)
     ends = periodic.trajectory(np.array([0.0, 8.0]))
     np.testing.assert_allclose(ends.qd[0], ends.qd[1], atol=1e-10)
-    part = armdyn.excite(arm, 8.0, max_acceleration=8.0, frequency=0.1, starts=1, time_budget=60)
+    part = armdyn.excite(arm, 8.0, max_acceleration=8.0, frequency=0.1, steps=300)
     np.testing.assert_allclose(part.trajectory(np.array([0.0, 8.0])).qd, 0, atol=1e-11)
     assert violations(part.trajectory, part.limits) == {}
 
 
 def test_unit_columns_improve_the_scaled_condition_number(found, arm):
-    unit = armdyn.excite(arm, 8.0, max_acceleration=8.0, unit_columns=True, starts=1, time_budget=60)
+    unit = armdyn.excite(arm, 8.0, max_acceleration=8.0, unit_columns=True, steps=300)
     assert unit.condition_unit < found.condition_unit
 
 
@@ -175,7 +175,7 @@ def test_arms_without_room_are_rejected(change, message):
     ],
 )
 def test_bad_settings_are_rejected(arm, options, message):
-    settings = {"duration": 8.0, "max_acceleration": 8.0, "time_budget": 5.0, "starts": 1} | options
+    settings = {"duration": 8.0, "max_acceleration": 8.0, "steps": 300} | options
     with pytest.raises(ArmdynError, match=message):
         armdyn.excite(arm, settings.pop("duration"), **settings)
 
@@ -190,7 +190,7 @@ def test_sliding_joints_need_an_end():
         armdyn.excite(arm, 8.0, max_acceleration=8.0, max_velocity=2.0, time_budget=5)
     found = armdyn.excite(
         arm, 8.0, max_acceleration=[2.0, 8.0], max_velocity=[1.0, 2.0], position=([-0.5, -np.inf], [0.5, np.inf]),
-        starts=1, time_budget=60,
+        steps=300,
     )  # fmt: skip
     assert violations(found.trajectory, found.limits) == {}
     assert np.abs(found.trajectory(found.problem.times).q[:, 0]).max() <= 0.5
@@ -198,7 +198,7 @@ def test_sliding_joints_need_an_end():
 
 def test_one_joint_is_an_arm_too():
     arm = limited(armdyn.Arm.from_dh([{"kind": "R", "a": 0.5, "alpha": np.pi / 2, "d": 0.1, "mass": 1.0}]))
-    found = armdyn.excite(arm.with_gravity([0.0, -9.81, 0.0]), 4.0, max_acceleration=8.0, starts=1, time_budget=60)
+    found = armdyn.excite(arm.with_gravity([0.0, -9.81, 0.0]), 4.0, max_acceleration=8.0, steps=300)
     assert found.base.count == 3
     assert found.condition < 50
 
@@ -208,12 +208,12 @@ def test_what_is_not_seen_is_named(arm):
     joints[1] = dataclasses.replace(joints[1], limits=armdyn.Limits(0.5, 0.5 + 1e-6, 2.0))
     # A joint that hardly moves does not tell viscous from Coulomb friction.
     with pytest.raises(LimitError, match=r"least of all .*F[vc]2.*; allow a longer duration"):
-        armdyn.excite(arm.with_joints(joints), 8.0, max_acceleration=8.0, starts=1, time_budget=60, **FREE)
+        armdyn.excite(arm.with_joints(joints), 8.0, max_acceleration=8.0, steps=300, **FREE)
 
 
 def test_continuous_joints_may_turn_freely():
     arm = limited(armdyn.arms.puma3(), lower=-np.inf, upper=np.inf)
-    found = armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=1, time_budget=60)
+    found = armdyn.excite(arm, 8.0, max_acceleration=8.0, steps=300)
     assert np.isfinite(found.condition)
 
 

@@ -54,7 +54,7 @@ def test_penalties_have_exact_gradients(constraint):
 
 
 def test_torque_limits_are_kept():
-    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0}
+    options = {"max_acceleration": 8.0, "steps": 300}
     free = armdyn.excite(ARM, 8.0, **options)
     held = armdyn.excite(ARM, 8.0, max_torque=[38.0, 55.0, 19.0], **options)
     t = np.linspace(0, 8, 8001)
@@ -64,9 +64,7 @@ def test_torque_limits_are_kept():
 
 
 def test_the_tip_stays_in_its_room():
-    found = armdyn.excite(
-        ARM, 8.0, max_acceleration=8.0, tip_box=((-np.inf, -np.inf, 0.0), OPEN), starts=1, time_budget=60.0
-    )
+    found = armdyn.excite(ARM, 8.0, max_acceleration=8.0, tip_box=((-np.inf, -np.inf, 0.0), OPEN), steps=300)
     tip = armdyn.forward_kinematics(ARM, found.trajectory(np.linspace(0, 8, 4001)).q)[:, :3, 3]
     assert tip[:, 2].min() >= 0
 
@@ -74,16 +72,16 @@ def test_the_tip_stays_in_its_room():
 def test_links_keep_clear():
     puma = limited(armdyn.arms.puma560())
     box = [[0.3, -0.3, -0.5], [0.6, 0.3, -0.1]]
-    found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], starts=1, time_budget=60.0)
+    found = armdyn.excite(puma, 8.0, max_acceleration=8.0, radius=0.05, boxes=[box], steps=300)
     states = found.trajectory(np.linspace(0, 8, 2001))
     assert Clearance(bodies_of(puma, 0.05), obstacles_of([box])).slack(states).min() >= 0
 
 
 def test_constraints_that_cannot_be_kept_say_so():
     with pytest.raises(LimitError, match=r"the last one misses the torque limit of joint \d 'joint\d' by"):
-        armdyn.excite(ARM, 8.0, max_acceleration=8.0, max_torque=1.0, starts=1, time_budget=20.0)
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, max_torque=1.0, steps=300)
     with pytest.raises(LimitError, match=r"none of 2000 poses .*; the best, q = .*, misses the tip's room by"):
-        armdyn.excite(ARM, 8.0, max_acceleration=8.0, tip_box=((5, 5, 5), OPEN), starts=1, time_budget=20.0)
+        armdyn.excite(ARM, 8.0, max_acceleration=8.0, tip_box=((5, 5, 5), OPEN), steps=300)
 
 
 def test_bad_constraints():
@@ -107,7 +105,7 @@ def test_bad_constraints():
 
 
 def test_what_logs_hold_already_counts():
-    options = {"max_acceleration": 8.0, "starts": 1, "time_budget": 60.0} | FREE
+    options = {"max_acceleration": 8.0, "steps": 300} | FREE
     first = armdyn.excite(ARM, 8.0, **options)
     second = armdyn.excite(ARM, 8.0, prior_logs=[first.trajectory], seed=3, **options)
     assert second.condition < first.condition
@@ -126,7 +124,7 @@ def _worst(problem, S):
 def test_given_logs_may_be_measured():
     from types import SimpleNamespace
 
-    first = armdyn.excite(ARM, 8.0, max_acceleration=8.0, starts=1, time_budget=60.0, **FREE)
+    first = armdyn.excite(ARM, 8.0, max_acceleration=8.0, steps=300, **FREE)
     t = np.linspace(0, 8, 1601)
     log = SimpleNamespace(t=t, q=first.trajectory(t).q)
     task = first.problem

@@ -19,7 +19,7 @@ from armdyn.trajectory.excitation.options import (
     SearchOptions,
     SeriesOptions,
     TorqueCheck,
-    merge_keywords,
+    merge_options,
 )
 
 PARTS = (SeriesOptions(), ObjectiveOptions(), ProtectionOptions(), SearchOptions())
@@ -41,9 +41,8 @@ def test_parts_and_keywords_design_the_same_motion():
 
 
 def test_a_keyword_overrules_the_field_of_a_part():
-    series, _, _, search = merge_keywords(
-        {"harmonics": 7, "seed": 3}, SeriesOptions(harmonics=3, at_rest=False), *PARTS[1:]
-    )
+    parts = (SeriesOptions(harmonics=3, at_rest=False), *PARTS[1:])
+    series, _, _, search = merge_options({"harmonics": 7, "seed": 3}, parts)
     assert series == SeriesOptions(7, None, False)
     assert search == SearchOptions(seed=3)
 
@@ -58,7 +57,7 @@ def test_keywords_with_more_meanings_become_fields_with_one():
     assert of(floor=0.2).floor == 0.2
     ball = Sphere(np.zeros(3), 0.1, "ball")
     assert [one.name for one in of(obstacles=[ball], boxes=[CUBE]).obstacles] == ["ball", "box"]
-    (both,) = merge_keywords({"boxes": [CUBE]}, ProtectionOptions(obstacles=[ball]))
+    (both,) = merge_options({"boxes": [CUBE]}, (ProtectionOptions(obstacles=[ball]),))
     assert len(both.obstacles) == 2
 
 

@@ -24,7 +24,7 @@ def arm():
 @pytest.fixture(scope="module")
 def design(arm):
     free = {"floor": False, "self_collision": False, "max_torque": False, "margin": 0.0}  # to the arm's limits
-    return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=2, time_budget=60, **free)
+    return armdyn.excite(arm, 8.0, max_acceleration=8.0, starts=2, steps=300, **free)
 
 
 def experiment(trajectory, base, noise, rng, rate=100):
@@ -110,7 +110,7 @@ def test_kalman_time_constant_by_default_does_not_depend_on_units(design):
 
 def test_the_optimised_motion_beats_random_and_hand_made_motions(arm):
     # The criterion that is about errors, not about their ratio.
-    design = armdyn.excite(arm, 8.0, max_acceleration=8.0, criterion="log-det", starts=1, time_budget=60)
+    design = armdyn.excite(arm, 8.0, max_acceleration=8.0, criterion="log-det", steps=300)
     task, base, noise = design.problem, design.base, np.ones(3)
     rng = np.random.default_rng(2)
 

@@ -13,7 +13,6 @@ from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, LimitError
-from armdyn.trajectory.excitation import search
 from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.experiment.plan import plan_experiment
@@ -32,9 +31,7 @@ def arm():
 
 @pytest.fixture(scope="module")
 def experiment(arm):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "MAX_HOPS", 0)
-        design = armdyn.excite(arm, 6.0, max_acceleration=8.0, home=HOME, steps=100, workers=1)
+    design = armdyn.excite(arm, 6.0, max_acceleration=8.0, home=HOME, steps=100, workers=1)
     return plan_experiment(design, HOME, count=2, rehearsal=0.2)
 
 

@@ -13,12 +13,12 @@ from armdyn.control.adaptive.body import BODY, is_body, possible_body
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.step import traced_step
-from armdyn.control.theory.gains import ROUND_OFF
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -95,7 +95,7 @@ class Craig(Adaptive):
         theta = self.unknowns.estimate(params["theta"], phi)
         factors = factorize(augmented_mass_matrix(self.arm, q, theta=theta, drive=params["drive"]))
         inverse = ca.vertcat(*factors.inverse_d)
-        return factors, ca.logic_all(ca.logic_and(inverse > 0, inverse < 1 / ROUND_OFF))
+        return factors, ca.logic_all(ca.logic_and(inverse > 0, inverse < 1 / NEGLIGIBLE))
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any) -> Lyapunov:
         """V and its rate along a run.

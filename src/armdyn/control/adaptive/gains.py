@@ -13,11 +13,8 @@ from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.formula import Array, Vector, traced
-
-# Unknowns that show less than this part of the strongest one get no gain: a motion along which they do not matter
-# says nothing about them.
-MIN_VISIBLE_RATIO = 1e-12
 
 
 class UnknownColumns(NamedTuple):
@@ -69,7 +66,8 @@ def adaptation_gains(
         raise ShapeError(where="adaptation_gains: k", expected="a positive definite gain", got=quote(k))
     Y = unknown_columns(unknowns, q, qd, qdd).Y
     shown_rate = np.einsum("tiu,ij,tju->u", Y, np.linalg.inv(K), Y) / len(Y)
-    visible = shown_rate > MIN_VISIBLE_RATIO * shown_rate.max(initial=0.0)
+    # A motion along which unknowns do not matter says nothing about them: they get no gain.
+    visible = shown_rate > SOLUTION_ERROR * shown_rate.max(initial=0.0)
     return np.where(visible, 1 / (time * np.where(visible, shown_rate, 1.0)), 0.0)
 
 

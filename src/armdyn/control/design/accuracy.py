@@ -21,10 +21,9 @@ from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ShapeError, quote
+from armdyn.numerals import CONFIDENCE
 from armdyn.trajectory.protocol import JointMotion
 
-# Part of the samples that a region holds.
-HELD_SHARE = 0.95
 # Frequencies, over a joint's own, at which its distance from instability is looked for.
 FREQUENCIES = np.linspace(0.0, 3.0, 301)
 
@@ -103,8 +102,8 @@ def pole_regions(
     gains = zip(np.asarray(law.kp), np.asarray(law.kd), strict=True)
     designed = np.stack([np.roots([1.0, kd, kp]) for kp, kd in gains])
     return PoleRegions(
-        designed, poles, float(np.quantile(worst, HELD_SHARE)), float((worst < 0).mean()),
-        np.quantile(_rows(_scale(A - A0, w)).max(1), HELD_SHARE, axis=0), _distances(law, w),
+        designed, poles, float(np.quantile(worst, CONFIDENCE)), float((worst < 0).mean()),
+        np.quantile(_rows(_scale(A - A0, w)).max(1), CONFIDENCE, axis=0), _distances(law, w),
         tuple(base.names[k] for k in order), importance[order],
     )  # fmt: skip
 

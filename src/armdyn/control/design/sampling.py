@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.model.arm import Arm
+from armdyn.precision import MAX_ITERATIONS
 
-# Steps of a reduction, each of which lowers the joints of the fastest mode; what is left then is lowered in all.
-MAX_REDUCTIONS = 200
 # Part of an inertia above which a reduction is not worth a word.
 REDUCED_RATIO = 0.95
 
@@ -52,7 +51,7 @@ def sampled_inertia(M: NDArray, rate: float, damping: float) -> SampledInertia:
     inverse, inertia = np.linalg.inv(M), mean.copy()
     allowed = rate / damping  # eigenvalues of M^-1 kd dt up to 1 are stable with torques that come a period late
     largest = 0.0
-    for _ in range(MAX_REDUCTIONS):
+    for _ in range(MAX_ITERATIONS):
         # M^-1 D has the eigenvalues of the symmetric D^1/2 M^-1 D^1/2.
         values, vectors = np.linalg.eigh(np.sqrt(inertia)[:, None] * inverse * np.sqrt(inertia))
         pose = int(np.argmax(values[:, -1]))

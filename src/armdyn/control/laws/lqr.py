@@ -12,7 +12,7 @@ from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, MODELS, exer
 from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import a_pose, as_numbers, one_number
 from armdyn.control.step import traced_step
-from armdyn.control.theory.gains import ROUND_OFF, bryson
+from armdyn.control.theory.gains import bryson
 from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
@@ -21,6 +21,7 @@ from armdyn.dynamics.linear.linearize import Linearize, linearize
 from armdyn.errors import ShapeError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trace.formula import Array, Symbol, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
@@ -169,7 +170,7 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     if not np.isfinite(array).all():
         raise ShapeError(where=where, expected="finite numbers")
     largest = np.abs(array).max()
-    if np.abs(array - array.T).max() > ROUND_OFF * largest or np.linalg.eigvalsh(array)[0] < -ROUND_OFF * largest:
+    if np.abs(array - array.T).max() > NEGLIGIBLE * largest or np.linalg.eigvalsh(array)[0] < -NEGLIGIBLE * largest:
         raise ShapeError(where=where, expected="a symmetric matrix without negative eigenvalues")
     return array
 

@@ -13,10 +13,11 @@ from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
-from armdyn.control.theory.gains import ROUND_OFF, gains_from_bandwidth
+from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import Trajectory
 
@@ -137,7 +138,7 @@ class PathScaling(ModelLaw):
         M = augmented_mass_matrix(arm, q, theta=params["theta"], drive=params["drive"])
         a = ca.mtimes(M, slope)
         u = params["catch_up"] * (1 - pace)
-        size = ca.fmax(ca.fabs(a), ROUND_OFF)  # a joint without inertia along the path does not decide the pace
+        size = ca.fmax(ca.fabs(a), NEGLIGIBLE)  # a joint without inertia along the path does not decide the pace
         middle, reach = -rest * a / size**2, limit / size  # |rest + a u| <= limit
         lowest, highest = ca.mmax(middle - reach), ca.mmin(middle + reach)
         u = ca.fmax(ca.fmin(u, highest), lowest)

@@ -11,12 +11,8 @@ from armdyn.control.protocol import Law
 from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, quote
 from armdyn.model.arm import Arm
-
-# Up to which asymmetry, negative eigenvalues and commutators of matrices, by their largest entry, are round-off, and so
-# are pivots of mass matrices [kg or kg m²].
-ROUND_OFF = 1e-9
-# Samples a period of the loop's own frequency below which a sampled law differs visibly from its design.
-SAMPLES_A_PERIOD = 20.0
+from armdyn.precision import NEGLIGIBLE
+from armdyn.trajectory.protocol import SAMPLES_PER_PERIOD
 
 
 class SecondOrderGains(NamedTuple):
@@ -103,7 +99,8 @@ def bryson(largest: ArrayLike) -> NDArray:
 
 def slow_sampling(bandwidth: float, rate: float) -> str | None:
     """One sentence if a rate [Hz] is too low for a bandwidth [Hz], else None."""
-    wanted = SAMPLES_A_PERIOD * bandwidth
+    # With fewer samples a period a sampled law differs visibly from its design.
+    wanted = SAMPLES_PER_PERIOD * bandwidth
     if rate >= wanted:
         return None
     return f"a rate of {rate:g} Hz is low for a bandwidth of {bandwidth:g} Hz; expected at least {wanted:g} Hz"
@@ -128,7 +125,7 @@ def gain_matrix(law: Law, name: str) -> None:
 def commute(A: NDArray, B: NDArray) -> bool:
     """Whether A B = B A up to round-off."""
     AB, BA = A @ B, B @ A
-    return bool(np.abs(AB - BA).max() <= ROUND_OFF * np.abs(AB).max())
+    return bool(np.abs(AB - BA).max() <= NEGLIGIBLE * np.abs(AB).max())
 
 
 def _positive(value: ArrayLike, what: str) -> NDArray:

@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Intervals that a report lists.
-MAX_LINES = 10
+from armdyn.errors import MAX_LISTED
 
 
 class Lyapunov(NamedTuple):
@@ -42,9 +41,9 @@ class Lyapunov(NamedTuple):
         if not len(intervals):
             return f"{lines[0]}; theory promises that it falls all along"
         lines.append(f"nothing is proven in {self.unproven:.1%} of the run (margin down to {self.margin.min():.3g}):")
-        lines += [f"  {begin:.4g} s to {end:.4g} s" for begin, end in intervals[:MAX_LINES]]
-        if len(intervals) > MAX_LINES:
-            lines.append(f"  and {len(intervals) - MAX_LINES} more intervals")
+        lines += [f"  {begin:.4g} s to {end:.4g} s" for begin, end in intervals[:MAX_LISTED]]
+        if len(intervals) > MAX_LISTED:
+            lines.append(f"  and {len(intervals) - MAX_LISTED} more intervals")
         return "\n".join(lines)
 
     @property

@@ -12,11 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
 from armdyn.errors import ArmdynError, ShapeError
+from armdyn.precision import MAX_ITERATIONS, SOLUTION_ERROR
 
-# Doublings and Newton steps converge quadratically; systems that need more have no stabilising solution.
-MAX_STEPS = 60
-# Relative change of the solution at which an iteration has converged.
-CONVERGED_CHANGE = 1e-13
 # Entries that only systems without a stabilising solution reach; products of four do not overflow yet.
 MAX_ENTRY = np.sqrt(np.sqrt(np.finfo(float).max))
 
@@ -58,7 +55,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
     A, B, Q, R = _check(A, B, Q, R, "discrete_lqr")
     one = np.eye(A.shape[-1])
     E, G, P = A, B @ np.linalg.solve(R, _t(B)), np.broadcast_to(Q, A.shape)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         # One pass of each makes k steps of the horizon 2 k.
         inverse = np.linalg.inv(one + G @ P)
         grown = P + _t(E) @ P @ inverse @ E
@@ -67,7 +64,7 @@ def discrete_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Regu
         change = np.abs(grown - P).max(initial=0.0) / max(largest, 1e-300)
         P = (grown + _t(grown)) / 2
         # What cannot be stabilised grows beyond bounds: stop before numbers overflow.
-        if change < CONVERGED_CHANGE or not max(largest, np.abs(E).max(initial=0.0)) < MAX_ENTRY:
+        if change < SOLUTION_ERROR or not max(largest, np.abs(E).max(initial=0.0)) < MAX_ENTRY:
             break
     good = bool((np.abs(P) < MAX_ENTRY).all())
     K = np.linalg.solve(R + _t(B) @ P @ B, _t(B) @ P @ A) if good else P
@@ -103,12 +100,12 @@ def continuous_lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike) -> Re
     Z = np.concatenate(
         [np.concatenate([A, -B @ W], -1), np.concatenate([-np.broadcast_to(Q, A.shape), -_t(A)], -1)], -2
     )
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         # Newton's iteration for the sign; the determinant's scale makes its start fast.
         _, logdet = np.linalg.slogdet(Z)
         scale = np.exp(-logdet / (2 * k))[..., None, None]
         after = (scale * Z + np.linalg.inv(scale * Z)) / 2
-        done = np.abs(after - Z).max(initial=0.0) < CONVERGED_CHANGE * np.abs(after).max(initial=0.0)
+        done = np.abs(after - Z).max(initial=0.0) < SOLUTION_ERROR * np.abs(after).max(initial=0.0)
         Z = after
         if done:
             break

@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import blocks
 from armdyn.dynamics.base.parameters import BaseParameters, base_regressor
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import ShapeError
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
-
-# Samples per block: a regressor of some 2 MB stays in the caches between its making and its use.
-SAMPLES_PER_BLOCK = 512
 
 
 class NormalEquations(NamedTuple):
@@ -66,18 +64,16 @@ def normal_equations(
     moved = np.arange(arm.n) if arm.G is None else (arm.G != 0).argmax(axis=0)
     starts = np.searchsorted(columns, inertial.SIZE * moved)
     total = NormalEquations(np.zeros((len(columns),) * 2), np.zeros(len(columns)), 0.0, 0)
-    Y = np.empty((SAMPLES_PER_BLOCK, arm.n, len(columns)))
     for part in [samples] if isinstance(samples, tuple) else samples:
         q, qd, qdd, tau = _equal_arrays(part, arm.n)
-        for first in range(0, len(q), SAMPLES_PER_BLOCK):
-            k = slice(first, first + SAMPLES_PER_BLOCK)
-            block = _regressor(subject, (q[k], qd[k], qdd[k]), Y[: len(q[k])])
-            total = _add(total, block, tau[k], joint_weights, starts)
+        for k in blocks(len(q), arm.n * len(columns)):
+            Y = _regressor(subject, (q[k], qd[k], qdd[k]))
+            total = _add(total, Y, tau[k], joint_weights, starts)
     return total
 
 
-def _regressor(subject: Arm | BaseParameters, state: tuple[NDArray, ...], out: NDArray) -> NDArray:
-    return (base_regressor if isinstance(subject, BaseParameters) else regressor)(subject, *state, out=out)
+def _regressor(subject: Arm | BaseParameters, state: tuple[NDArray, ...]) -> NDArray:
+    return base_regressor(subject, *state) if isinstance(subject, BaseParameters) else regressor(subject, *state)
 
 
 def _add(total: NormalEquations, Y: NDArray, tau: NDArray, weights: NDArray, starts: NDArray) -> NormalEquations:

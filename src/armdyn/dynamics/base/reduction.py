@@ -18,6 +18,7 @@ from armdyn.arrays import read_only
 from armdyn.errors import RankError
 from armdyn.model.arm import Arm
 from armdyn.model.snap import turn_frames
+from armdyn.precision import NEGLIGIBLE, SIX_DIGITS, SOLUTION_ERROR
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.transform import transform
 
@@ -28,14 +29,6 @@ DEPENDENT_COLUMN_RATIO = 1e-4
 
 # Between the weakest kept column and the strongest dropped one there must be at least this factor.
 CLEAR_GAP = 30.0
-
-# Entries and directions weaker than this are round-off: the products of an offset of a thousandth of the arm are 1e-6.
-ROUND_OFF = 1e-9
-
-# Angles written with six decimals or more (3.141593, 1.5707963) are right angles where they are so near to them [rad].
-WRITTEN_ANGLE_TOLERANCE = 1e-6
-# What angles leave that are written with all digits, or nearly: `clean` removes it.
-EXACT_ANGLE_TOLERANCE = 1e-11
 
 
 class Gap(NamedTuple):
@@ -91,7 +84,7 @@ def arm_size(arm: Arm) -> float:
     vectors = [segment.p_before for segment, parent in pairs if parent >= 0]
     longest = float(max(np.abs(p).max() for p in [*vectors, *(segment.p_after for segment in arm.segments)]))
     ends = np.abs([*(segment.p_before for segment, parent in pairs if parent < 0), arm.tool[1]]).max()
-    return longest if longest > ROUND_OFF * max(float(ends), _body_size(arm)) else 1.0
+    return longest if longest > NEGLIGIBLE * max(float(ends), _body_size(arm)) else 1.0
 
 
 def _body_size(arm: Arm) -> float:
@@ -110,13 +103,13 @@ def right_angled(arm: Arm) -> Arm:
     unit, weight = arm_size(arm), float(np.abs(arm.gravity).max()) or 1.0
     frames = np.array([T[:3] for joint in arm.joints for T in (joint.before, joint.after)])
     entries = np.abs(np.concatenate([(frames / [1, 1, 1, unit]).ravel(), arm.gravity / weight]))
-    if not ((entries > EXACT_ANGLE_TOLERANCE) & (entries < 2 * WRITTEN_ANGLE_TOLERANCE)).any():
+    if not ((entries > SOLUTION_ERROR) & (entries < 2 * SIX_DIGITS)).any():
         return arm  # nothing is nearly zero
-    out, turns = turn_frames(arm, WRITTEN_ANGLE_TOLERANCE)
+    out, turns = turn_frames(arm, SIX_DIGITS)
     lost = [turn.angle for turn in turns]
 
     def exact(vector: NDArray, size: float) -> NDArray:
-        zero = np.abs(vector) < WRITTEN_ANGLE_TOLERANCE * size
+        zero = np.abs(vector) < SIX_DIGITS * size
         lost.append(float(np.abs(vector[zero]).max(initial=0.0)) / size)
         return np.where(zero, 0.0, vector)
 
@@ -125,7 +118,7 @@ def right_angled(arm: Arm) -> Arm:
 
     joints = tuple(replace(joint, before=frame(joint.before), after=frame(joint.after)) for joint in out.joints)
     out = replace(out, joints=joints, gravity=exact(arm.gravity, weight))
-    return out if max(lost) > EXACT_ANGLE_TOLERANCE else arm
+    return out if max(lost) > SOLUTION_ERROR else arm
 
 
 def reduce_columns(Y: NDArray, sizes: NDArray, order: list[int], tolerance: float, what: str) -> Reduction:
@@ -166,7 +159,7 @@ def eliminate(rows: NDArray, order: Iterable[int]) -> tuple[NDArray, list[int]]:
     for k in order:
         at = len(pivots)
         rest = np.abs(rows[at:, k])
-        if rest.max(initial=0.0) < ROUND_OFF:
+        if rest.max(initial=0.0) < NEGLIGIBLE:
             continue
         best = at + int(np.argmax(rest))
         rows[[at, best]] = rows[[best, at]]
@@ -178,9 +171,9 @@ def eliminate(rows: NDArray, order: Iterable[int]) -> tuple[NDArray, list[int]]:
 
 
 def clean(P: NDArray, columns: list[int]) -> NDArray:
-    """`P` with round-off removed: zeros, and ones where a coefficient is one within 1e-11."""
-    P = np.where(np.abs(P) < 1e-11 * np.abs(P).max(initial=1.0), 0.0, P)
-    P = np.where(np.abs(np.abs(P) - 1) < 1e-11, np.sign(P), P)
+    """`P` with round-off removed: zeros, and ones where a coefficient is one within round-off."""
+    P = np.where(np.abs(P) < SOLUTION_ERROR * np.abs(P).max(initial=1.0), 0.0, P)
+    P = np.where(np.abs(np.abs(P) - 1) < SOLUTION_ERROR, np.sign(P), P)
     P[:, columns] = np.eye(len(columns))
     return read_only(P)
 

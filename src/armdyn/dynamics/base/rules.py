@@ -25,9 +25,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, ROUND_OFF, arm_size, eliminate, parameter_sizes
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, arm_size, eliminate, parameter_sizes
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm, Segment
+from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import skew
@@ -163,9 +164,9 @@ def _span(vectors: list[NDArray]) -> NDArray:
     """Orthonormal columns spanning the vectors; round-off does not count."""
     columns = np.array([v.ravel() for v in vectors]).T
     length = np.linalg.norm(columns, axis=0)
-    columns = columns[:, length > ROUND_OFF * length.max(initial=0.0)]
+    columns = columns[:, length > NEGLIGIBLE * length.max(initial=0.0)]
     U, s, _ = np.linalg.svd(columns, full_matrices=False)
-    return U[:, s > ROUND_OFF * s.max(initial=0.0)]
+    return U[:, s > NEGLIGIBLE * s.max(initial=0.0)]
 
 
 def _close(vectors: NDArray, generator: Callable[[NDArray], NDArray]) -> NDArray:

@@ -9,12 +9,10 @@ from armdyn.dynamics.base.reduction import Reduction, arm_size, parameter_sizes,
 from armdyn.dynamics.base.rules import null_directions
 from armdyn.dynamics.regressors.joint_columns import TERMS, full_regressor
 from armdyn.errors import ArmdynError
-from armdyn.model.arm import Arm
+from armdyn.model.arm import STANDARD_GRAVITY, Arm
 from armdyn.model.mechanism import require_free_joints
 from armdyn.spatial import inertia as inertial
 from armdyn.trace.backend import interpreting
-
-TYPICAL_ACCELERATION = 9.81  # to choose rates by [m/s²]
 
 
 def by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: float) -> Reduction:
@@ -40,7 +38,7 @@ def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float
     span = np.where(slides, unit, 1.0)
     q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
     # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
-    rate = np.sqrt(TYPICAL_ACCELERATION / unit) * (terms == "full")
+    rate = np.sqrt(np.linalg.norm(STANDARD_GRAVITY) / unit) * (terms == "full")
     qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
     with interpreting():  # so few states are done before a compiler would be
         Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]

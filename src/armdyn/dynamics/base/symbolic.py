@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.rules import link_rules
 from armdyn.model.arm import Arm
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.spatial import inertia as inertial
-
-# Coefficients of a polynomial below this are round-off of zero.
-ROUND_OFF = 1e-11
 
 
 class Polynomial:
@@ -27,7 +25,7 @@ class Polynomial:
     __slots__ = ("terms",)
 
     def __init__(self, terms: Mapping[tuple[str, ...], float]) -> None:
-        self.terms = {k: c for k, c in terms.items() if abs(c) > ROUND_OFF}
+        self.terms = {k: c for k, c in terms.items() if abs(c) > SOLUTION_ERROR}
 
     def __add__(self, other: Polynomial | float) -> Polynomial:
         total = Counter(self.terms)

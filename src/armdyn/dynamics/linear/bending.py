@@ -17,17 +17,15 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import finite_array, row_of
 from armdyn.errors import ModelError
 from armdyn.kinematics.forward import forward_kinematics, link_poses
-from armdyn.model.arm import Arm
+from armdyn.model.arm import STANDARD_GRAVITY, Arm
 from armdyn.model.mechanism import require_chain
+from armdyn.precision import SIX_DIGITS
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_from_z
 from armdyn.spatial.transform import inverse, transform
 
 # Bandwidths above this part of the lowest bending frequency, joints clamped, excite it: a usual rule, see Book (1993).
 BANDWIDTH_RATIO = 1 / 3
-# Links shorter than this [m] do not bend.
-MIN_M = 1e-6
-GRAVITY = 9.81  # [m/s²], under which sag is stated
 
 
 class Bending(NamedTuple):
@@ -80,7 +78,8 @@ def link_bending(arm: Arm, q: ArrayLike, stiffness: ArrayLike) -> Bending:
     for i in reversed(range(arm.n)):
         span = places[i + 1] - places[i]
         length = float(np.linalg.norm(span))
-        if length > MIN_M and np.isfinite(EI[i]):
+        # Links of no length do not bend.
+        if length > SIX_DIGITS and np.isfinite(EI[i]):
             at_end = beyond.moved(inverse(transform(rotation_from_z(span / length), places[i + 1])))
             beam = Beam(length, arm.links[i].inertia.mass, float(EI[i]))
             frequencies[i] = beam.frequency(at_end)
@@ -111,8 +110,9 @@ class Beam(NamedTuple):
 
     def sag(self, body: Inertia, lever: float) -> float:
         """Deflection of a tip that is `lever` [m] beyond the end, under gravity across the beam [m]."""
-        L, weight, beam_weight = self.length, GRAVITY * body.mass, GRAVITY * self.mass
-        moment = GRAVITY * float(np.linalg.norm(body.first))
+        L, g = self.length, float(np.linalg.norm(STANDARD_GRAVITY))
+        weight, beam_weight = g * body.mass, g * self.mass
+        moment = g * float(np.linalg.norm(body.first))
         deflection = weight * L**3 / 3 + moment * L**2 / 2 + beam_weight * L**3 / 8
         slope = weight * L**2 / 2 + moment * L + beam_weight * L**2 / 6
         return (deflection + lever * slope) / self.EI

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import common_batch
+from armdyn.arrays import blocks, common_batch
 from armdyn.dynamics.linear.checks import check_matrices, check_square, check_steps
 from armdyn.errors import ShapeError, check_choice
 
 METHODS = ("zoh", "euler", "tustin")
 
-# Samples treated together: their matrices stay in the processor's cache.
-SAMPLES_PER_BLOCK = 256
 
 # The series of (exp(Z) - 1) / Z cut after Z^7 or Z^15: its remainder is below 1e-16 for |Z| up to these.
 RADIUS_7, RADIUS_15 = 0.05, 0.8
@@ -77,8 +75,7 @@ def exponential(Z: NDArray) -> tuple[NDArray, NDArray]:
     """exp(Z) - 1 and the mean of exp(s Z) over 0 < s < 1, for matrices (..., m, m)."""
     flat = Z.reshape(-1, *Z.shape[-2:])
     growth, mean = np.empty_like(flat), np.empty_like(flat)
-    for start in range(0, len(flat), SAMPLES_PER_BLOCK):
-        part = slice(start, start + SAMPLES_PER_BLOCK)
+    for part in blocks(len(flat), 6 * flat[0].size if len(flat) else 1):  # with their powers and series
         growth[part], mean[part] = _exponential_block(flat[part])
     return growth.reshape(Z.shape), mean.reshape(Z.shape)
 

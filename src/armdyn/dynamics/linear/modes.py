@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import common_batch
 from armdyn.dynamics.linear.checks import check_matrices, check_square
-
-# Eigenvectors nearer to dependence than this have no derivative worth the name.
-MIN_INDEPENDENCE = 1e-10
+from armdyn.precision import NEGLIGIBLE
 
 
 class Modes(NamedTuple):
@@ -77,7 +75,8 @@ def eigenvalue_shift(A: ArrayLike, dA: ArrayLike) -> EigenvalueShift:
     order = np.lexsort((-values.imag, -values.real), axis=-1)
     values = np.take_along_axis(values, order, -1)
     vectors = np.take_along_axis(vectors, order[..., None, :], -1)
-    defective = np.linalg.svd(vectors, compute_uv=False)[..., -1] < MIN_INDEPENDENCE
+    # Eigenvectors nearer to dependence than this have no derivative worth the name.
+    defective = np.linalg.svd(vectors, compute_uv=False)[..., -1] < NEGLIGIBLE
     vectors = np.where(defective[..., None, None], np.eye(m), vectors)
     # First-order perturbation: the diagonal of V^-1 dA V.
     shift = np.einsum("...ii->...i", np.linalg.solve(vectors, dA @ vectors))

@@ -27,11 +27,11 @@ from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
-SIZE = 16
 NAMES = (
     *("m", "mpx", "mpy", "mpz", "mpxx", "mpyy", "mpzz", "mpxy", "mpxz", "mpyz"),
     *("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"),
 )
+SIZE = len(NAMES)
 # Rows and columns of the six entries of a symmetric matrix, in the order of (106) and (112).
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 

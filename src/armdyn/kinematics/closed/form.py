@@ -17,6 +17,7 @@ from armdyn.kinematics.error import error_sizes
 from armdyn.kinematics.forward import tip_frame
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Pose, Vec
+from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial.transform import inverse
 from armdyn.trace.formula import Array, Scalar, Symbol, Vector, ca, traced
 
@@ -27,8 +28,6 @@ BRANCHES = 8  # the most that any family has
 # A branch of an arm with fewer than six joints whose tip is off by more than this [m, rad] places the
 # wrist, but not the tip; smaller errors come from descriptions that round.
 MAX_TIP_ERROR = 1e-4
-# A solution this far beyond a limit is on it.
-ON_LIMIT = 1e-9
 # Added to the squared distance from the reference: any solution within limits beats any other.
 OUTSIDE_PENALTY = 1e12
 
@@ -129,9 +128,9 @@ def _turn_near(arm: Arm, q: Symbol, q_ref: Symbol, lower: Symbol, upper: Symbol)
         x = q[i]
         if joint.kind == "revolute":
             x = x + 2 * np.pi * ca.floor((q_ref[i] - x) * (0.5 / np.pi) + 0.5)
-            low, high = lower[i] - ON_LIMIT, upper[i] + ON_LIMIT
+            low, high = lower[i] - NEGLIGIBLE, upper[i] + NEGLIGIBLE
             more, less = x + 2 * np.pi, x - 2 * np.pi
-            half = q_ref[i] + np.pi + ON_LIMIT  # beyond the limits either way, half a turn is a positive one
+            half = q_ref[i] + np.pi + NEGLIGIBLE  # beyond the limits either way, half a turn is a positive one
             x = ca.if_else(ca.logic_and(x < low, more <= ca.fmax(high, half)), more, x)
             x = ca.if_else(ca.logic_and(x > high, less >= low), less, x)
         entries.append(x)
@@ -149,7 +148,7 @@ def _inside(q: Symbol, lower: Symbol, upper: Symbol) -> Symbol:
     worst = beyond[0]
     for i in range(1, q.shape[0]):
         worst = ca.fmax(worst, beyond[i])
-    return worst <= ON_LIMIT
+    return worst <= NEGLIGIBLE
 
 
 def _nearest(solutions: list[Symbol], inside: list[Symbol], q_ref: Symbol) -> Symbol:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, Axis, meeting_point, parallel
+from armdyn.kinematics.axes import Axis, meeting_point, parallel
 from armdyn.kinematics.closed.subproblems import (
     Place,
     PrismaticSolution,
@@ -27,6 +27,7 @@ from armdyn.kinematics.closed.subproblems import (
     to_point,
     two_turns,
 )
+from armdyn.precision import FIVE_DIGITS
 from armdyn.trace.symbols import Symbol, ca
 
 Axes = tuple[Axis, ...]
@@ -54,7 +55,7 @@ def positioning(axes: Axes) -> Structure | None:
         return SPHERICAL if kinds[2] == "P" else SHOULDER
     if kinds[1:] == "RR" and meeting_point(axes[1:]) is not None:
         return POINTING
-    if kinds == "RPP" and abs(first.z @ second.z) > ROUNDED_DESCRIPTION and not parallel(second, third):
+    if kinds == "RPP" and abs(first.z @ second.z) > FIVE_DIGITS and not parallel(second, third):
         return CYLINDRICAL
     return None
 
@@ -63,7 +64,7 @@ def _level(axis: Axis, normal: Axis) -> bool:
     """Whether the joint moves no point along the direction of `normal`."""
     if axis.is_revolute:
         return parallel(axis, normal)
-    return bool(abs(axis.z @ normal.z) < ROUNDED_DESCRIPTION)
+    return bool(abs(axis.z @ normal.z) < FIVE_DIGITS)
 
 
 def _side(axes: Axes, point: NDArray) -> int:

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.closed.form import ON_LIMIT, OUTSIDE_PENALTY, ClosedForm, closed_solutions
+from armdyn.kinematics.closed.form import OUTSIDE_PENALTY, ClosedForm, closed_solutions
 from armdyn.kinematics.closed.srs import SrsArm, swivel_angle
 from armdyn.kinematics.damped_step import damped_step, tip_error
 from armdyn.kinematics.numeric import Solution, SolverSettings, larger, no_limits
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 
 # Swivel angles tried when none is asked for and the reference's will not do.
 SWIVEL_ANGLES = 24
@@ -100,4 +101,4 @@ def _polish(
 def _inside(arm: Arm, q: NDArray) -> NDArray:
     """Whether all joints are within their limits; false for NaN."""
     lower, upper = arm.position_limits
-    return np.asarray(((q >= lower - ON_LIMIT) & (q <= upper + ON_LIMIT)).all(-1))
+    return np.asarray(((q >= lower - NEGLIGIBLE) & (q <= upper + NEGLIGIBLE)).all(-1))

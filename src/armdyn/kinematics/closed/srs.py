@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
-from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, AxisChain, chain, meeting_point
+from armdyn.kinematics.axes import AxisChain, chain, meeting_point
 from armdyn.kinematics.closed.positioning import Axes, Places, branch_names
-from armdyn.kinematics.closed.subproblems import MIN_SQUARE, move, place, rotate, to_distance
+from armdyn.kinematics.closed.subproblems import move, place, rotate, to_distance
 from armdyn.kinematics.closed.wrist import perpendicular, wrist_turns
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q
+from armdyn.precision import FIVE_DIGITS, SOLUTION_ERROR
 from armdyn.trace.formula import Array, Symbol, ca, traced
 
 
@@ -63,7 +64,7 @@ class SrsArm:
     def _towards_elbow(self, y: Symbol, sign: int) -> Symbol:
         """The direction across y in which the elbow is, at home."""
         elbow = self.axes[3]
-        if abs(elbow.z @ (self.wrist - elbow.p)) < ROUNDED_DESCRIPTION:
+        if abs(elbow.z @ (self.wrist - elbow.p)) < FIVE_DIGITS:
             # S, E and W are in a plane across the elbow's axis: this holds for a stretched arm, too.
             return sign * _unit(ca.cross(y, ca.SX(elbow.z)))
         out = elbow.p - self.shoulder
@@ -86,7 +87,7 @@ def as_srs(chain: AxisChain) -> SrsArm | None:
         return None
     elbow = axes[3].through(S)
     arms = np.linalg.norm(S - elbow.p), np.linalg.norm(W - axes[3].through(W).p)
-    if min(arms) < ROUNDED_DESCRIPTION:
+    if min(arms) < FIVE_DIGITS:
         return None
     return SrsArm((*axes[:3], elbow, *axes[4:]), S, W)
 
@@ -132,7 +133,7 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
 def _up(u: Symbol, z: NDArray) -> Symbol:
     """The unit vector across `u` nearest to `z`; any fixed one where u and z are in line."""
     x = z - u * ca.dot(z, u)
-    in_line = ca.dot(x, x) < MIN_SQUARE
+    in_line = ca.dot(x, x) < SOLUTION_ERROR**2
     return ca.if_else(in_line, perpendicular(z), _unit(ca.if_else(in_line, 1, x)))
 
 

@@ -18,13 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.kinematics.axes import Axis
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.symbols import Symbol, ca
-
-# A discriminant below zero by this part of its terms is round-off of a pose on the workspace's edge;
-# taking it for zero moves the tip by the same part of its distance.
-EDGE_ROUND_OFF = 1e-13
-# The same where all terms vanish: a square of 1e-12 m or rad.
-MIN_SQUARE = 1e-24
 
 
 class RevoluteSolution(NamedTuple):
@@ -126,7 +121,7 @@ def to_point(axis: Axis, point: Symbol, target: Symbol, reference: Place) -> Pla
 def to_direction(z: NDArray, v: Symbol, target: Symbol, reference: Place) -> RevoluteSolution:
     """The turn about `z` that carries the vector `v` nearest to `target`."""
     x, y = _swing(z, v, target)
-    return _unit(x, y, x * x + y * y < MIN_SQUARE * MIN_SQUARE, reference)
+    return _unit(x, y, x * x + y * y < SOLUTION_ERROR**4, reference)
 
 
 def two_turns(
@@ -148,8 +143,11 @@ def two_turns(
 
 
 def root(x: Symbol, scale: Symbol) -> Symbol:
-    """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down."""
-    return ca.sqrt(ca.if_else(x > -(EDGE_ROUND_OFF * scale + MIN_SQUARE), ca.fmax(x, 0), x))
+    """Square root; zero where x is below zero by the round-off of terms of size `scale`, NaN further down.
+
+    Such a pose lies on the workspace's edge; taking x for zero moves the tip by the same part of its distance.
+    """
+    return ca.sqrt(ca.if_else(x > -(SOLUTION_ERROR * scale + SOLUTION_ERROR**2), ca.fmax(x, 0), x))
 
 
 def _swing(z: NDArray, v: Symbol, direction: Symbol) -> tuple[Symbol, Symbol]:
@@ -170,7 +168,7 @@ def _circle(a: Symbol, b: Symbol, c: Symbol, reference: Place) -> list[RevoluteS
 
 def _both(a: Symbol, b: Symbol, c: Symbol, half: Symbol, reference: Place) -> list[RevoluteSolution]:
     """The turns with a cos + b sin = c and b cos - a sin = half, then -half."""
-    free = ca.logic_and(a * a + b * b < MIN_SQUARE, half >= 0)
+    free = ca.logic_and(a * a + b * b < SOLUTION_ERROR**2, half >= 0)
     return [_unit(a * c + b * h, b * c - a * h, free, reference) for h in (half, -half)]
 
 

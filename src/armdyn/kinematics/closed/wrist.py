@@ -15,9 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.kinematics.axes import ROUNDED_DESCRIPTION, AxisChain, meeting_point
+from armdyn.kinematics.axes import AxisChain, meeting_point
 from armdyn.kinematics.closed.positioning import FLIP, Axes, Places, Structure, branch_names, positioning
 from armdyn.kinematics.closed.subproblems import rotate, to_direction, two_turns
+from armdyn.precision import FIVE_DIGITS
 from armdyn.trace.symbols import Symbol, ca
 
 
@@ -72,7 +73,7 @@ def decouple(chain: AxisChain) -> Decoupled | None:
     if structure is None or center is None:
         return None
     # Joint 3 of a bare elbow turns about the centre (the tip) and does not place it: it belongs to the wrist.
-    turns = arm[2].is_revolute and np.linalg.norm(arm[2].through(center).p - center) < ROUNDED_DESCRIPTION
+    turns = arm[2].is_revolute and np.linalg.norm(arm[2].through(center).p - center) < FIVE_DIGITS
     placing = 2 if turns else 3
     if len(chain.axes) - placing > 3:
         return None

@@ -26,13 +26,13 @@ from numpy.typing import NDArray
 from armdyn.errors import ReadError, quote
 from armdyn.model.arm import Arm
 from armdyn.model.dh import arm_from_dh
+from armdyn.model.urdf.tree import MAX_JOINTS
 
 PER_LINK = (
     "SIGMA", "AL", "TH", "R", "D", "M", "MX", "MY", "MZ", "XX", "XY", "XZ", "YY", "YZ", "ZZ", "IA", "FS", "FV",
 )  # fmt: skip
 ORDER = ("M", "MX", "MY", "MZ", "XX", "XY", "YY", "XZ", "YZ", "ZZ")  # as arms keep them
 GRAVITY = ("GX", "GY", "GZ")
-MAX_LINKS = 100
 COUNT = re.compile(r"number[_\-' ]?link", re.IGNORECASE)
 
 
@@ -96,8 +96,8 @@ def _tables(words: Iterator[Word], name: str) -> tuple[dict[str, NDArray], NDArr
     if first.text != "NUMBER_LINK":
         raise ReadError(path=name, line=first.line, expected="number_link first", got=quote(first.text))
     count = _numbers(words, 1, first, name)[0]
-    if not (count == int(count) and 1 <= count <= MAX_LINKS):
-        raise ReadError(path=name, line=first.line, expected=f"1 to {MAX_LINKS} links", got=f"{count:g}")
+    if not (count == int(count) and 1 <= count <= MAX_JOINTS):
+        raise ReadError(path=name, line=first.line, expected=f"1 to {MAX_JOINTS} links", got=f"{count:g}")
     rows = {key: np.zeros(int(count)) for key in PER_LINK}
     gravity = np.zeros(3)
     for word in words:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, check_choice
 from armdyn.model.arm import Arm
-from armdyn.model.library.puma560 import SHOULDER_HEIGHT, VELOCITY, armstrong_drives, friction, puma560
-from armdyn.model.library.tables import limits_in_degrees, rows
+from armdyn.model.library.puma560 import armstrong_drives, friction, puma560
+from armdyn.model.library.tables import library_table, limits_in_degrees, rows
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z
 from armdyn.spatial.transform import inverse, transform
@@ -40,10 +40,12 @@ def puma3(convention: str = "modified") -> Arm:
     7.1 and appendix A. Inertial parameters: Armstrong et al. (1986), expressed in these frames.
     """
     check_choice("puma3", "convention", convention, GEOMETRY, ModelError)
+    whole = library_table("puma560")
+    velocity = whole["limits_in_degrees"]["velocity"][:3]
     table = rows(
         kind="RRR",
         **GEOMETRY[convention],
-        limits=limits_in_degrees((-160, -35, -225), (160, 215, 45), VELOCITY[:3], (131.44, 228.57, 113.86)),
+        limits=limits_in_degrees((-160, -35, -225), (160, 215, 45), velocity, (131.44, 228.57, 113.86)),
         friction=friction()[:3],
         drive=armstrong_drives()[:3],
     )
@@ -61,7 +63,7 @@ def puma3(convention: str = "modified") -> Arm:
             "0.4318 m in the frames of appendix A; velocity limits as of puma560().",
         ),
     )
-    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3)))).with_floor(-SHOULDER_HEIGHT)
+    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3)))).with_floor(whole["floor"])
 
 
 def _armstrong_theta(frames: list[NDArray]) -> NDArray:

@@ -20,7 +20,8 @@ from armdyn.spatial.transform import transform
 
 def library_arm(name: str, **more: Sequence[Any]) -> Arm:
     """The arm of the table `<name>.toml` beside this file, with more of its columns; lengths in m, masses in kg."""
-    options = parse_toml(read_text(Path(__file__).parent / f"{name}.toml"), name)
+    options = library_table(name)
+    options.pop("source", None)  # numbers as their source has them, of which columns are computed
     columns = options.pop("columns") | more
     if links := [*options.pop("bodies", ()), *(cylinder(*row) for row in options.pop("cylinders", ()))]:
         columns |= bodies(*links)
@@ -34,6 +35,11 @@ def library_arm(name: str, **more: Sequence[Any]) -> Arm:
     floor = options.pop("floor", None)
     arm = Arm.from_dh(rows(**columns), name=name, **options)
     return arm if floor is None else arm.with_floor(floor)
+
+
+def library_table(name: str) -> dict[str, Any]:
+    """The table of an arm of the library."""
+    return parse_toml(read_text(Path(__file__).parent / f"{name}.toml"), name)
 
 
 def rows(**columns: Iterable[Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,6 @@ from armdyn.model.arm import Arm
 from armdyn.model.joint import Limits
 from armdyn.model.library.tables import library_arm
 
-INCH = 0.0254
 TURN = Limits(-np.deg2rad(130), np.deg2rad(130), np.deg2rad(400), 150.0)
 
 
@@ -50,6 +49,8 @@ def stanford() -> Arm:
     1972 (kinematics); R. P. Paul, Robot manipulators: mathematics, programming and control, MIT Press, 1981
     (masses, inertias, actuator inertias), as tabulated in Corke's Robotics Toolbox (model Stanford).
     """
+    from scipy.constants import inch
+
     turn, bend = Limits(-np.deg2rad(170), np.deg2rad(170)), Limits(-np.pi / 2, np.pi / 2)
-    limits = [turn, turn, Limits(12 * INCH, 50 * INCH), turn, bend, turn]
+    limits = [turn, turn, Limits(12 * inch, 50 * inch), turn, bend, turn]
     return library_arm("stanford", limits=limits)

@@ -11,10 +11,9 @@ from xml.etree.ElementTree import Element
 
 import armdyn
 from armdyn.errors import ReadError, import_extra
-from armdyn.model.guarded import MAX_BYTES, Failure, run_guarded
+from armdyn.model.guarded import MAX_BYTES, MAX_SECONDS, Failure, run_guarded
 from armdyn.model.urdf.xml import parse_xml
 
-MAX_SECONDS = 4  # of the processor; models of whole rooms take less than one
 # Elements that stand for no more than they say. What others are, and what later versions of MuJoCo add, is tried apart.
 PLAIN = frozenset(
     re.findall(
@@ -37,7 +36,7 @@ def require_bounded(main: Path, files: Mapping[Path, bytes]) -> None:
     mujoco = import_extra("mujoco", "MJCF files are read with MuJoCo, which is not installed", "mujoco")
     task = {"main": str(main), "files": {str(file): data.decode("latin-1") for file, data in files.items()}}
     try:
-        error = run_guarded(Path(__file__), task, [armdyn, mujoco], MAX_SECONDS)["error"]
+        error = run_guarded(Path(__file__), task, [armdyn, mujoco])["error"]
     except (TimeoutError, Failure):
         error = NO_MEMORY[0]
     if any(words in error for words in NO_MEMORY):

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import import_extra
+from armdyn.precision import SIX_DIGITS
 
 PLANE = 0  # of MuJoCo's kinds of geometries
-ROUND_OFF_M = 1e-6  # of a body that stands on a plane [m]
 STEEPEST_FLOOR_COSINE = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor
 
 
@@ -64,7 +64,7 @@ def mounting_plane(model: Any, base: int, carriers: Sequence[int]) -> Plane | No
     solid = [body for body in carriers if body and (model.body_mass[body] or model.body_geomnum[body])]
     carrier = solid[-1] if solid else base
     foot = placed.xmat[base].reshape(3, 3).T @ (placed.xpos[carrier] - placed.xpos[base])
-    below = [one for one in level if one.normal @ foot - one.offset > -ROUND_OFF_M]
+    below = [one for one in level if one.normal @ foot - one.offset > -SIX_DIGITS]
     if candidates:
         return min(below or level or candidates, key=lambda one: abs(one.normal @ foot - one.offset))
     return _seen_from(placed, base, placed.xpos[carrier], placed.xmat[carrier].reshape(3, 3)[:, 2]) if solid else None

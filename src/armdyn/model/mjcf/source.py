@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from armdyn.errors import ReadError, import_extra
-from armdyn.files import read_bytes
+from armdyn.files import MAX_TEXT_BYTES, read_bytes
 from armdyn.model.mjcf.bounds import require_bounded
 from armdyn.model.urdf.xml import parse_xml
 
 MAX_FILES = 100  # of one model, with all that it includes
-MAX_MESH = 50_000_000  # bytes
 
 
 class MjcfSource(NamedTuple):
@@ -138,4 +137,4 @@ def _drop_geometries(
 
 def _at_hand(file: Path, bounded: bool) -> bool:
     """Whether a mesh is there, and of a size that one cares to read."""
-    return file.is_file() and not (bounded and file.stat().st_size > MAX_MESH)
+    return file.is_file() and not (bounded and file.stat().st_size > MAX_TEXT_BYTES)

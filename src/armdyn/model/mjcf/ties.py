@@ -9,8 +9,8 @@ from armdyn.errors import ModelError
 from armdyn.model.mjcf.bodies import BALL, MjcfBodies
 from armdyn.model.mjcf.source import import_mujoco
 from armdyn.model.urdf.tree import Chain
+from armdyn.precision import NEGLIGIBLE
 
-ROUND_OFF = 1e-9  # of coefficients and positions in files
 ACTS = ("stiffness", "damping", "frictionloss", "armature", "limited")  # by which a tendon exerts forces of its own
 
 
@@ -93,7 +93,7 @@ def resolve(ties: list[Relation], bodies: MjcfBodies) -> dict[str, TieRule]:
         row, constant = _substituted(tie.ratios, rules), tie.constant
         constant -= sum(ratio * rules[name].offset for name, ratio in tie.ratios.items() if name in rules)
         if not row:
-            if abs(constant) > ROUND_OFF:
+            if abs(constant) > NEGLIGIBLE:
                 raise ModelError(
                     f"{tie.name} contradicts the equalities before it", where=bodies.where, remedy="remove one of them"
                 )
@@ -111,7 +111,7 @@ def _substituted(ratios: Mapping[str, float], rules: Mapping[str, TieRule]) -> d
     for name, ratio in ratios.items():
         for leader, share in rules[name].ratios.items() if name in rules else ((name, 1.0),):
             total[leader] = total.get(leader, 0.0) + ratio * share
-    return {name: ratio for name, ratio in total.items() if abs(ratio) > ROUND_OFF}
+    return {name: ratio for name, ratio in total.items() if abs(ratio) > NEGLIGIBLE}
 
 
 def _with(rule: TieRule, pivot: str, row: Mapping[str, float], constant: float, scale: float) -> TieRule:

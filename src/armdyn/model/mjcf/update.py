@@ -22,12 +22,11 @@ from armdyn.model.mjcf.source import MjcfSource, compile_texts, included_files
 from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
 from armdyn.model.urdf.update import reject_other_joints
 from armdyn.model.urdf.xml import text
+from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_quaternion
 from armdyn.spatial.transform import inverse
 
-# Frames and inertias written with all digits lose 1e-15; MuJoCo's own principal axes some 1e-12.
-SAME_NUMBER_TOLERANCE = 1e-10
 ACTUATORS = ("position", "motor", "velocity", "intvelocity", "damper", "general", "cylinder", "muscle", "adhesion")
 ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler", "diaginertia")
 
@@ -135,7 +134,8 @@ def _same_arm(arm: Arm, bodies: MjcfBodies, frames: bool = False) -> Arm:
 def _differ(a: ArrayLike, b: ArrayLike) -> bool:
     """Whether numbers differ by more than round-off of the larger of 1 and the first."""
     a = np.asarray(a)
-    return bool(np.abs(a - b).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(a).max()))
+    # Frames written with all digits lose 1e-15, MuJoCo's own principal axes some 1e-12.
+    return bool(np.abs(a - b).max() > NEGLIGIBLE * max(1.0, np.abs(a).max()))
 
 
 def _joint_edits(
@@ -264,7 +264,7 @@ def _apply(files: dict[Path, bytes], edits: list[Edit]) -> dict[Path, bytes]:
 
 
 def _close(a: Inertia, b: Inertia) -> bool:
-    return bool(np.abs(a.theta - b.theta).max() <= SAME_NUMBER_TOLERANCE * max(1e-3, np.abs(a.theta).max()))
+    return bool(np.abs(a.theta - b.theta).max() <= NEGLIGIBLE * max(1e-3, np.abs(a.theta).max()))
 
 
 def _check(arm: Arm, bodies: MjcfBodies) -> None:
@@ -299,9 +299,9 @@ def _warn_of_servos(arm: Arm, before: MjcfSource, after: MjcfSource) -> None:
     for a in range(before.model.nu):
         old, new = (-float(s.model.actuator_biasprm[a, 2]) for s in (before, after))
         joint = before.model.joint(int(before.model.actuator_trnid[a, 0])).name
-        if abs(new - wanted.get(joint, old)) <= 1e-9 * max(1.0, abs(new)):
+        if abs(new - wanted.get(joint, old)) <= NEGLIGIBLE * max(1.0, abs(new)):
             continue
-        if abs(new - old) > 1e-9 * max(1.0, abs(old)):
+        if abs(new - old) > NEGLIGIBLE * max(1.0, abs(old)):
             name = before.model.actuator(a).name or f"actuator {a}"
             warnings.warn(
                 f"{before.where}: the servo of '{name}' has a damping ratio, so its damping goes from {old:.4g} to "

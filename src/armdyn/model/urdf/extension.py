@@ -19,12 +19,11 @@ from armdyn.errors import ArmdynError, ReadError
 from armdyn.model.arm import STANDARD_GRAVITY, Arm, Link
 from armdyn.model.joint import Joint
 from armdyn.model.toml_format import arm_from_toml, toml_text
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
 TAG = "armdyn"
-# Writing angles and centres of mass with all digits loses 1e-15; an edit changes far more.
-SAME_NUMBER_TOLERANCE = 1e-12
 
 
 def extension(arm: Arm) -> Element:
@@ -178,7 +177,7 @@ def _same_frames(standard: Arm, extension: Arm) -> bool:
     pairs = zip(standard.joints, extension.joints, strict=True)
     if standard.parents != extension.parents:
         return False
-    if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SAME_NUMBER_TOLERANCE for a, b in pairs):
+    if not all(a.kind == b.kind and np.abs(a.axis - b.axis).max() < SOLUTION_ERROR for a, b in pairs):
         return False
     frames = zip(flat_frames(standard)[:-1], flat_frames(extension)[:-1], strict=True)
     return all(_close(a, b) for a, b in frames)
@@ -190,4 +189,4 @@ def _same_inertia(standard: Link, extension: Link, joint: Joint) -> bool:
 
 def _close(a: NDArray, b: NDArray) -> bool:
     scale = max(1e-3, np.abs(a[np.isfinite(a)]).max(initial=0.0))
-    return np.allclose(a, b, rtol=0, atol=SAME_NUMBER_TOLERANCE * scale, equal_nan=True)
+    return np.allclose(a, b, rtol=0, atol=SOLUTION_ERROR * scale, equal_nan=True)

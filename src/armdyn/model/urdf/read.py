@@ -246,8 +246,12 @@ def _bound(limit: Element, name: str, where: str, default: str) -> float:
     text = limit.get(name, default)
     if text.strip().lstrip("+-").lower() in ("inf", "infinity"):
         return float(text)
-    value = number(limit, name, where, default)
-    return value if abs(value) < NO_LIMIT else float(np.copysign(np.inf, value))
+    return without_huge(number(limit, name, where, default))
+
+
+def without_huge(limit: float) -> float:
+    """A limit; huge numbers mean none."""
+    return float(limit) if abs(limit) < NO_LIMIT else float(np.copysign(np.inf, limit))
 
 
 def _friction(joint: TreeJoint, where: str) -> Friction:

@@ -9,12 +9,11 @@ from difflib import get_close_matches
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
-from armdyn.errors import ModelError, check_choice
+from armdyn.errors import MAX_LISTED, ModelError, check_choice
 from armdyn.model.urdf.xml import number, text_attribute
 
 KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic"}
 OTHER_TYPES = ("fixed", "floating", "planar")
-MAX_NAMES_IN_ERROR = 12  # link names shown in one error
 MAX_JOINTS = 1000  # of a chain: no arm comes near
 
 
@@ -277,6 +276,4 @@ def _unknown_link(tree: Tree, name: str) -> ModelError:
 def _list(names: Iterable[str]) -> str:
     """Names for an error, cut after a dozen."""
     listed = list(names)
-    return ", ".join(f"{name:.60}" for name in listed[:MAX_NAMES_IN_ERROR]) + (
-        ", ..." if len(listed) > MAX_NAMES_IN_ERROR else ""
-    )
+    return ", ".join(f"{name:.60}" for name in listed[:MAX_LISTED]) + (", ..." if len(listed) > MAX_LISTED else "")

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
-from armdyn.model.urdf.extension import SAME_NUMBER_TOLERANCE, TAG, flat_frames, flat_inertia
+from armdyn.model.urdf.extension import TAG, flat_frames, flat_inertia
 from armdyn.model.urdf.inertia import NOWHERE, body_inertia, held_motion, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
 from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits, set_origin
 from armdyn.model.urdf.xml import origin, read_robot
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
@@ -55,7 +56,7 @@ def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Colle
     reject_other_joints(arm, names, tree.where)
     frames = _frames(arm, tree, path, moving)
     for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), frames, strict=True):
-        if np.abs(mine - theirs).max() > SAME_NUMBER_TOLERANCE * max(1.0, np.abs(mine).max()):
+        if np.abs(mine - theirs).max() > SOLUTION_ERROR * max(1.0, np.abs(mine).max()):
             raise ModelError(
                 f"the frame of {name} is not where arm '{arm.name}' has it",
                 where=tree.where,

@@ -13,13 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, ReadError
-from armdyn.files import read_bytes
+from armdyn.files import MAX_NESTED, read_bytes
 from armdyn.spatial.rotation import from_quaternion, from_rpy
 from armdyn.spatial.transform import transform
 
-# The largest robot descriptions have some ten thousand elements, nested a dozen deep.
-MAX_ELEMENTS = 100_000
-MAX_NESTED_ELEMENTS = 64
+MAX_ELEMENTS = 100_000  # the largest robot descriptions have some ten thousand
 # Products of four such numbers stay finite; no length, mass or moment of an arm comes near.
 MAX_NUMBER = 1e60
 
@@ -69,10 +67,8 @@ class _BoundedBuilder(TreeBuilder):
     def start(self, tag: Any, attributes: Any) -> Any:
         self.depth += 1
         self.count += 1
-        if self.depth > MAX_NESTED_ELEMENTS or self.count > MAX_ELEMENTS:
-            raise ReadError(
-                f"more than {MAX_NESTED_ELEMENTS} levels or {MAX_ELEMENTS} elements; not a robot", where=self.where
-            )
+        if self.depth > MAX_NESTED or self.count > MAX_ELEMENTS:
+            raise ReadError(f"more than {MAX_NESTED} levels or {MAX_ELEMENTS} elements; not a robot", where=self.where)
         namespace, _, local = tag.rpartition("}")
         if "xacro" in namespace:
             raise ReadError(f"holds xacro macros (<xacro:{local:.40}>)", where=self.where, remedy="name it .xacro")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import is_number
 from armdyn.dynamics.shafts import at_shafts, from_shafts
 from armdyn.errors import ShapeError, SimulationError, check_choice, quote
+from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
@@ -24,11 +25,6 @@ from armdyn.simulation.plant.parts import PlantFeatures
 from armdyn.simulation.plant.plant import Plant
 from armdyn.trace.program import Program
 
-# Part of the band between breaking away forward and backward by which a joint may be beyond it and still be held: a
-# pull that reaches breakaway to the last bit must not set off events for ever.
-BREAKAWAY_SLACK = 1e-10
-# More events than this in one step of the run mean that they pile up.
-MAX_EVENTS = 200
 # Data of fixed steps that a derivative has no use for.
 DROPPED = ("dt", "decay", "limit")
 METHODS = ("DOP853", "RK45", "RK23", "Radau", "BDF", "LSODA")
@@ -159,7 +155,7 @@ class AdaptiveRun(PlantRun):
         self._held = np.clip(self.command[0, k], -limit, limit)
         self.rows["tau"][0, k] = self._torque(0.0)
         s, state = 0.0, np.concatenate(self._state(k))
-        for _ in range(MAX_EVENTS):
+        for _ in range(MAX_ITERATIONS):
             self._release(s, *np.split(state, 2))
             s, state = self._stretch(s, state, h)
             if s == h:
@@ -183,7 +179,8 @@ class AdaptiveRun(PlantRun):
             self._evaluate(s, x, v, self._torque(s), self._moving())
             above, below = self._out["above"].ravel(), self._out["below"].ravel()
             stuck = self._dry & (self._direction == 0)
-            excess = np.where(stuck, np.minimum(above, below) + BREAKAWAY_SLACK * (above + below), 0.0)
+            # A pull that reaches breakaway to the last bit must not set off events for ever.
+            excess = np.where(stuck, np.minimum(above, below) + NEGLIGIBLE * (above + below), 0.0)
             i = int(np.argmin(excess))
             if not excess[i] < 0:
                 return
@@ -258,7 +255,7 @@ class AdaptiveRun(PlantRun):
             x, v = np.split(y, 2)
             self._evaluate(t, x, v, self._torque(t), moving)
             band = self._out["above"].ravel()[i] + self._out["below"].ravel()[i]
-            return float(self._out[name].ravel()[i] + BREAKAWAY_SLACK * band)
+            return float(self._out[name].ravel()[i] + NEGLIGIBLE * band)
 
         return margin
 

@@ -13,6 +13,7 @@ from armdyn.model.joint import Joint
 from armdyn.model.mechanism import require_free_joints
 from armdyn.model.mjcf.write import body_element, inertial_attributes, joint_element
 from armdyn.model.urdf.xml import text
+from armdyn.precision import NEGLIGIBLE
 from armdyn.simulation.loop.programs import plant_shapes
 from armdyn.simulation.loop.python_loop import PlantRun
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway
@@ -21,10 +22,6 @@ from armdyn.simulation.plant.elasticity import Elasticity, check_elastic
 from armdyn.simulation.plant.plant import Plant
 from armdyn.spatial.inertia import Inertia
 
-# MuJoCo has no rods without thickness: moments of inertia below this part of their sum are raised by as much.
-MIN_MOMENT_RATIO = 1e-9
-# MuJoCo has no bodies without mass, which descriptions have whose first link only turns.
-MIN_MASS_KG = 1e-9
 # Rotors of elastic joints, whose inertia is in their armature: as light as MuJoCo allows.
 WEIGHTLESS = {"mass": "1e-12", "pos": "0 0 0", "diaginertia": "1e-12 1e-12 1e-12"}
 
@@ -155,10 +152,11 @@ def _add_tendon(tendons: Element, rotor: str, link: str, spring: NDArray) -> Non
 def _thicken(inertia: Inertia) -> Inertia:
     """A body that MuJoCo takes."""
     I, size = inertia.tensor_com, np.trace(inertia.tensor_com)
-    thin = np.linalg.eigvalsh(I)[0] < MIN_MOMENT_RATIO * size
-    if not thin and inertia.mass >= MIN_MASS_KG:
+    # MuJoCo has no rods without thickness, and no bodies without mass, which descriptions have.
+    thin = np.linalg.eigvalsh(I)[0] < NEGLIGIBLE * size
+    if not thin and inertia.mass >= NEGLIGIBLE:
         return inertia
-    return Inertia.from_com(max(inertia.mass, MIN_MASS_KG), inertia.com, I + thin * MIN_MOMENT_RATIO * size * np.eye(3))
+    return Inertia.from_com(max(inertia.mass, NEGLIGIBLE), inertia.com, I + thin * NEGLIGIBLE * size * np.eye(3))
 
 
 class MujocoRun(PlantRun):

@@ -48,22 +48,27 @@ class SimulationNumerics:
     threads: int | None = None
 
 
-class SimulationKeywords(TypedDict, total=False):
+class TimingKeywords(TypedDict, total=False):
+    """Fields of `SimulationTiming` and `SimulationNumerics`, but for duration and rate."""
+
+    substeps: int | None
+    delay: float
+    every: int
+    hold: bool
+    tolerance: float | None
+    solver: str
+    native: bool
+    threads: int | None
+
+
+class SimulationKeywords(TimingKeywords, total=False):
     """Settings of `simulate` one by one, but for duration and rate."""
 
     q0: ArrayLike | None
     qd0: ArrayLike | None
-    substeps: int | None
-    delay: float
-    tolerance: float | None
-    solver: str
     sensors: Sensors | None
     seed: int | None
-    every: int
-    hold: bool
-    native: bool
     check: bool
-    threads: int | None
     name: str
 
 

@@ -24,10 +24,7 @@ from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
 from armdyn.trace.symbols import Symbol, ca
 
-# Numbers of one surface: its geometry, then stiffness, damping, friction, slip.
-SHAPE_NUMBERS = 15
 KINDS = {HalfSpace: "half_space", Box: "box", Sphere: "sphere"}
-TIP = -1
 # Depth at which the rates of contacts are judged [m].
 TYPICAL_DEPTH = 1e-3
 
@@ -80,9 +77,9 @@ class Contact:
         """Kinds that decide the formula of each surface."""
         return tuple(KINDS[type(x)] for x in self.obstacles)
 
-    def links(self, arm: Arm) -> tuple[int, ...]:
-        """The link of each point, -1 for the tip."""
-        links = []
+    def links(self, arm: Arm) -> tuple[int | None, ...]:
+        """The link of each point, None for the tip."""
+        links: list[int | None] = []
         for name, (link, point) in self.points.items():
             if np.shape(point) != (3,):
                 raise ModelError(where=f"Contact: point '{name}'", expected="three coordinates", got=quote(point))
@@ -95,7 +92,7 @@ class Contact:
                     expected=f"a link from 0 to {arm.n_joints - 1}, a name or None",
                     got=f"{link!r}",
                 )
-            links.append(link if isinstance(link, int) else TIP)
+            links.append(link if isinstance(link, int) else None)
         return tuple(links)
 
     def places(self, arm: Arm) -> NDArray:
@@ -109,29 +106,29 @@ class Contact:
 
     @property
     def rows(self) -> NDArray:
-        """Numbers of the surfaces, (S, 19)."""
+        """Numbers of the surfaces (S, k): shape, filled up with zeros; stiffness, damping, friction, slip."""
+        shapes = [_geometry(x) for x in self.obstacles]
+        widest = max(len(numbers) for numbers in shapes)
         law = [self.stiffness, self.damping, self.friction, self.slip]
-        return np.array([[*_geometry(x), *law] for x in self.obstacles])
+        return np.array([[*numbers, *[0.0] * (widest - len(numbers)), *law] for numbers in shapes])
 
     def stiffness_at(self, arm: Arm, q: NDArray) -> tuple[NDArray, NDArray]:
         """Stiffness and damping (P, n, n) at poses q (P, n), were all points to touch in all directions."""
         K = np.zeros((len(q), arm.n, arm.n))
         for link, place in zip(self.links(arm), self.places(arm), strict=True):
-            J = jacobian(arm, q, place, link=None if link == TIP else link)[:, :3]
+            J = jacobian(arm, q, place, link=link)[:, :3]
             K += J.swapaxes(-1, -2) @ J
         normal, K = self.stiffness * TYPICAL_DEPTH, self.stiffness * K
         return K, K / self.stiffness * normal * (self.damping + self.friction / self.slip)
 
 
 def _geometry(obstacle: Obstacle) -> list[float]:
-    """The numbers of a surface's shape, filled up with zeros."""
+    """The numbers of a surface's shape."""
     if isinstance(obstacle, HalfSpace):
-        numbers = [*obstacle.normal, obstacle.offset]
-    elif isinstance(obstacle, Sphere):
-        numbers = [*obstacle.center, obstacle.radius]
-    else:
-        numbers = [*obstacle.T[:3, :3].ravel(), *obstacle.T[:3, 3], *obstacle.size]
-    return [*map(float, numbers), *[0.0] * (SHAPE_NUMBERS - len(numbers))]
+        return [*map(float, obstacle.normal), float(obstacle.offset)]
+    if isinstance(obstacle, Sphere):
+        return [*map(float, obstacle.center), float(obstacle.radius)]
+    return [*map(float, (*obstacle.T[:3, :3].ravel(), *obstacle.T[:3, 3], *obstacle.size))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +179,7 @@ def depth_and_normal(kind: str, row: Symbol, p: Symbol) -> tuple[Symbol, Symbol]
 def surface_force(kind: str, row: Symbol, p: Symbol, v: Symbol) -> Symbol:
     """Force (3,) of a surface on a point p that moves with v, in base axes."""
     depth, normal = depth_and_normal(kind, row, p)
-    stiffness, damping, friction, slip = (row[SHAPE_NUMBERS + k] for k in range(4))
+    stiffness, damping, friction, slip = ca.vertsplit(row[-4:])
     into = -ca.dot(normal, v)
     pressed = stiffness * ca.fmax(depth, 0) * ca.fmax(1 + damping * into, 0)
     along = v + into * normal
@@ -190,13 +187,19 @@ def surface_force(kind: str, row: Symbol, p: Symbol, v: Symbol) -> Symbol:
 
 
 def contact_forces(
-    arm: Arm, kinds: tuple[str, ...], links: tuple[int, ...], surfaces: Symbol, points: Symbol, q: Symbol, qd: Symbol
+    arm: Arm,
+    kinds: tuple[str, ...],
+    links: tuple[int | None, ...],
+    surfaces: Symbol,
+    points: Symbol,
+    q: Symbol,
+    qd: Symbol,
 ) -> list[tuple[Symbol, Symbol]]:
     """For every point the force on it (3,), in base axes, and the Jacobian (3, n) of its position."""
     forces = []
     for k, link in enumerate(links):
-        place, where = points[k, :].T, None if link == TIP else link
-        J = jacobian(arm, q, place, link=where)[:3, :]
+        place = points[k, :].T
+        J = jacobian(arm, q, place, link=link)[:3, :]
         p = place_of(arm, q, place, link)
         v = ca.mtimes(J, qd)
         force = ca.SX.zeros(3)
@@ -206,17 +209,17 @@ def contact_forces(
     return forces
 
 
-def place_of(arm: Arm, q: Symbol, place: Symbol, link: int) -> Symbol:
+def place_of(arm: Arm, q: Symbol, place: Symbol, link: int | None) -> Symbol:
     """A point of the tip, or of a link, in base axes."""
-    R, p = tip_frame(arm, q) if link == TIP else link_frames(arm, q)[link]
+    R, p = tip_frame(arm, q) if link is None else link_frames(arm, q)[link]
     return p + ca.mtimes(R, place)
 
 
-def wrench_at_tip(arm: Arm, q: Symbol, touching: list[tuple[int, Symbol, Symbol]]) -> Symbol:
+def wrench_at_tip(arm: Arm, q: Symbol, touching: list[tuple[int | None, Symbol, Symbol]]) -> Symbol:
     """Force and moment (6,) at the tip, in base axes, of forces on points (link, place, force) beyond the wrist."""
     total, tip = ca.SX.zeros(6), tip_frame(arm, q)[1]
     for link, place, force in touching:
-        if link in (TIP, arm.tip_index):
+        if link in (None, arm.tip_index):
             lever = place_of(arm, q, place, link) - tip
             total = total + ca.vertcat(force, ca.cross(lever, force))
     return total

@@ -99,7 +99,7 @@ class ContactFeatures(NamedTuple):
     """Features of what an arm touches and feels."""
 
     surfaces: tuple[str, ...] = ()  # kinds of the surfaces that points may touch
-    touching: tuple[int, ...] = ()  # the link of each such point, -1 for the tip
+    touching: tuple[int | None, ...] = ()  # the link of each such point, None for the tip
     stops: bool = False
     wrist: bool = False  # whether the law feels forces
 
@@ -125,7 +125,7 @@ class PlantFeatures:
     motor_encoders = PartOf[bool]("springs.motor_encoders", "Whether encoders of elastic joints sit on rotors.")
     motor_friction = PartOf[bool]("springs.motor_friction", "Whether friction of elastic joints acts on rotors.")
     surfaces = PartOf[tuple[str, ...]]("contact.surfaces", "Kinds of the surfaces that points may touch.")
-    touching = PartOf[tuple[int, ...]]("contact.touching", "The link of each such point, -1 for the tip.")
+    touching = PartOf[tuple[int | None, ...]]("contact.touching", "The link of each such point, None for the tip.")
     stops = PartOf[bool]("contact.stops", "Whether joints run into springs at their limits.")
     wrist = PartOf[bool]("contact.wrist", "Whether the law feels forces.")
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from armdyn.precision import ROUND_OFF
 from armdyn.trace.graphs.graph import Graph
 
 Cube = tuple[int, ...]  # literals of a product in ascending order, repeated for powers; () is the number 1
@@ -20,9 +21,6 @@ Key = tuple[tuple[Cube, float], ...]  # a sum that can be looked up
 
 # In place of a literal: the outputs.
 OUTPUTS = -1
-
-# Coefficients that cancel to this fraction are round-off of zero.
-ROUND_OFF = 2e-15
 
 
 class TrigLiteral(NamedTuple):

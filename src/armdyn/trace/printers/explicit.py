@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from armdyn.errors import ArmdynError
+from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.graphs.angles import compose, merge, one_square, split, square_free
 from armdyn.trace.graphs.graph import graph_of
 from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, without
@@ -25,9 +26,6 @@ MAX_TERMS = 600
 MAX_TERMS_ON_THE_WAY = 3000
 # Terms of an entry up to which shorter ways of writing it are sought: the search takes long for long ones.
 MAX_TERMS_TO_SHORTEN = 40
-
-# Coefficients equal to this fraction are equal.
-SAME_COEFFICIENT_TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +171,7 @@ def _merge_one(network: Network, total: Sum) -> Sum | None:
     for i, first in enumerate(cubes):
         for second in cubes[:i]:
             x, y = total[first], total[second]
-            if abs(abs(x) - abs(y)) > SAME_COEFFICIENT_TOLERANCE * abs(x) or len(first) != len(second):
+            if abs(abs(x) - abs(y)) > SOLUTION_ERROR * abs(x) or len(first) != len(second):
                 continue
             rest = common(first, second)
             parts = without(first, rest), without(second, rest)

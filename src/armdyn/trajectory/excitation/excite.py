@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import LimitError
+from armdyn.keywords import with_keywords
 from armdyn.model.arm import Arm
 from armdyn.names import HintedAttributes, renamed_keywords
 from armdyn.presentation import Reported
@@ -28,9 +29,8 @@ from armdyn.trajectory.excitation.options import (
     ProtectionOptions,
     SearchOptions,
     SeriesOptions,
-    merge_keywords,
+    merge_options,
     require_positive,
-    with_keywords,
 )
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, protect, protected_velocity
@@ -155,7 +155,7 @@ class Excitation(Reported, HintedAttributes):
 
 
 @renamed_keywords
-@with_keywords
+@with_keywords(ExcitationKeywords, SeriesOptions(), ObjectiveOptions(), ProtectionOptions(), SearchOptions())
 def excite(
     arm: Arm,
     duration: float,
@@ -228,7 +228,7 @@ def excite(
     begin = time.monotonic()
     require_positive(duration=duration)
     parts = (series or SeriesOptions(), objective or ObjectiveOptions(), protection or ProtectionOptions())
-    form, goal, spare, effort = merge_keywords(dict(keywords), *parts, search or SearchOptions())
+    form, goal, spare, effort = merge_options(dict(keywords), (*parts, search or SearchOptions()))
     velocity = protected_velocity(arm, max_velocity, spare.margin)
     limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=velocity, position=position)
     limits.check_room("excite", [joint.kind for joint in arm.coordinate_joints])

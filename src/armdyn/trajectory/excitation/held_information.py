@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
-from armdyn.trajectory.protocol import Trajectory
+from armdyn.trajectory.protocol import GRID_RATE_HZ, Trajectory
 
 if TYPE_CHECKING:
     from armdyn.trajectory.excitation.objective import ExcitationObjective
     from armdyn.trajectory.excitation.series_space import SeriesSpace
 
 CUTOFF_HZ = 8.0  # of the low-pass before differentiation [Hz]
-RATE_HZ = 200.0  # samples a second of a trajectory
 
 
 def held_information(space: SeriesSpace, objective: ExcitationObjective, logs: Any) -> NDArray | None:
@@ -42,7 +41,7 @@ def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...
     if not _is_motion(motion):
         raise ShapeError(where=what, expected="a log with t and q, or a trajectory", got=type(motion).__name__)
     if isinstance(motion, Trajectory):
-        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * RATE_HZ)))
+        t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * GRID_RATE_HZ)))
         states: tuple[NDArray, ...] = tuple(motion(t))
     else:
         t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)

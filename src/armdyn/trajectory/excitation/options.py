@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from enum import Enum
-from typing import Any, TypedDict, TypeVar
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.errors import ArmdynError, check_choice
 from armdyn.frozen import Frozen
+from armdyn.keywords import Parts, merge_keywords
 from armdyn.progress import ProgressCallback
 from armdyn.shapes.obstacles import Obstacle, obstacles_of
 from armdyn.trajectory.excitation.information import CRITERIA
 from armdyn.trajectory.excitation.multi_start import SearchProgress
 
-Call = TypeVar("Call", bound=Callable[..., Any])
 Corners = tuple[ArrayLike, ArrayLike]
 
 
@@ -138,7 +137,7 @@ class ProtectionOptions(Frozen):
     @classmethod
     def of(cls, **keywords: Any) -> ProtectionOptions:
         """Take the keywords of `excite`."""
-        (options,) = merge_keywords(keywords, cls())
+        (options,) = merge_options(keywords, (cls(),))
         return options
 
 
@@ -179,8 +178,8 @@ class SearchOptions:
         require_whole(0, seed=self.seed)
 
 
-class ExcitationKeywords(TypedDict, total=False):
-    """Single keywords of `excite`: fields of its options, some with more meanings than one."""
+class DesignKeywords(TypedDict, total=False):
+    """Fields of `SeriesOptions` and `ObjectiveOptions`."""
 
     harmonics: int
     frequency: float | None
@@ -191,6 +190,11 @@ class ExcitationKeywords(TypedDict, total=False):
     noise: ArrayLike | None
     samples: int
     prior_logs: Any
+
+
+class ProtectionKeywords(TypedDict, total=False):
+    """Fields of `ProtectionOptions`, some with more meanings than one."""
+
     max_torque: ArrayLike | bool | None  # True: `TorqueCheck.REQUIRED`, False: `.OFF`
     margin: float
     floor: float | bool | None  # False: no `floor_check`
@@ -200,6 +204,11 @@ class ExcitationKeywords(TypedDict, total=False):
     radius: ArrayLike | None
     boxes: Sequence[ArrayLike] | ArrayLike  # more `obstacles`
     home: ArrayLike | None
+
+
+class ExcitationKeywords(DesignKeywords, ProtectionKeywords, total=False):
+    """Single keywords of `excite`: fields of its options, here those of `SearchOptions`."""
+
     time_budget: float
     starts: int | None
     steps: int | None
@@ -208,31 +217,9 @@ class ExcitationKeywords(TypedDict, total=False):
     progress: ProgressCallback | Callable[[SearchProgress], object] | bool | None
 
 
-def with_keywords(function: Call) -> Call:
-    """Show the single keywords in a function's signature, with the defaults of the options."""
-    parts = (SeriesOptions(), ObjectiveOptions(), ProtectionOptions(), SearchOptions())
-    defaults = {field.name: getattr(part, field.name) for part in parts for field in fields(part)}
-    signature = inspect.signature(function)
-    parameters = [one for one in signature.parameters.values() if one.name != "keywords"]
-    for name, kind in ExcitationKeywords.__annotations__.items():
-        parameters.append(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults.get(name, ()), annotation=kind)
-        )
-    function.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    return function
-
-
-def merge_keywords(keywords: dict[str, Any], *parts: Any) -> tuple[Any, ...]:
+def merge_options(keywords: dict[str, Any], parts: Parts) -> Parts:
     """Options with the values that keywords give to their fields."""
-    rest = _with_one_meaning(keywords, parts)
-    merged = []
-    for part in parts:
-        names = [field.name for field in fields(part) if field.name in rest]
-        merged.append(replace(part, **{name: rest.pop(name) for name in names}) if names else part)
-    if rest:
-        known = ", ".join(ExcitationKeywords.__annotations__)
-        raise TypeError(f"excite: unknown argument '{next(iter(rest))}'; expected {known}")
-    return tuple(merged)
+    return merge_keywords("excite", ExcitationKeywords, _with_one_meaning(keywords, parts), parts)
 
 
 def _with_one_meaning(keywords: dict[str, Any], parts: tuple[Any, ...]) -> dict[str, Any]:

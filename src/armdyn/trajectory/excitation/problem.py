@@ -14,6 +14,7 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.errors import LimitError
 from armdyn.frozen import PartOf
 from armdyn.names import HintedAttributes
+from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.excitation.held_information import held_information
 from armdyn.trajectory.excitation.interior_point import Bounds
 from armdyn.trajectory.excitation.motion_constraints import MotionConstraint
@@ -21,7 +22,7 @@ from armdyn.trajectory.excitation.objective import ExcitationObjective
 from armdyn.trajectory.excitation.options import ObjectiveOptions, SeriesOptions
 from armdyn.trajectory.excitation.series_space import SeriesSpace, States
 from armdyn.trajectory.fourier import FourierSeries
-from armdyn.trajectory.motion_limits import ROUND_OFF, MotionLimits
+from armdyn.trajectory.motion_limits import MotionLimits
 
 # Slack that searches aim for, so that constraints hold between samples [part of a torque limit, m].
 AIMED_SLACK = 0.02
@@ -142,7 +143,7 @@ class ExcitationProblem(HintedAttributes):
         """
         if stop():
             return None
-        x = x / max(1.0, self.space.peak(x) * (1 + ROUND_OFF)) if self.space.at_rest else x
+        x = x / max(1.0, self.space.peak(x) * (1 + NEGLIGIBLE)) if self.space.at_rest else x
         # About the pose that is the mean over time, which lies within the limits as all others do.
         mean = self.space.at_pose(self.states(x)[0].mean(0))
         for size in SIZES_TRIED if self.constraints else ():

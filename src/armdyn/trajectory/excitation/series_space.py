@@ -11,10 +11,7 @@ from numpy.typing import NDArray
 from armdyn.trajectory.excitation.interior_point import Bounds
 from armdyn.trajectory.fourier import Basis, FourierSeries, drift_basis, fourier_basis, peak_factor
 from armdyn.trajectory.motion_limits import MotionLimits
-
-# Samples a period of the highest harmonic at which searches look at constraints. Limits are imposed at twice as many:
-# between them a series rises by 0.3 % at most.
-SAMPLES_PER_HARMONIC = 20
+from armdyn.trajectory.protocol import SAMPLES_PER_PERIOD
 
 States = tuple[NDArray, NDArray, NDArray]
 
@@ -65,7 +62,7 @@ class SeriesSpace:
     @cached_property
     def constraint_basis(self) -> Basis:
         """Basis that gives the states of x at which searches look at constraints: enough for the highest harmonic."""
-        return self._basis(self._grid(SAMPLES_PER_HARMONIC * self.harmonics, max(1.0, self.frequency * self.duration)))
+        return self._basis(self._grid(SAMPLES_PER_PERIOD * self.harmonics, max(1.0, self.frequency * self.duration)))
 
     def _grid(self, per_period: int, periods: float) -> NDArray:
         return np.linspace(0.0, self.duration, int(np.ceil(per_period * periods)) + 1)
@@ -73,7 +70,8 @@ class SeriesSpace:
     @cached_property
     def bounds(self) -> Bounds:
         """Limits of positions, velocities and accelerations: at all times of a series alone, else see `peak`."""
-        count = 2 * SAMPLES_PER_HARMONIC * self.harmonics
+        # Twice as many as searches look at: between them a series rises by 0.3 % at most.
+        count = 2 * SAMPLES_PER_PERIOD * self.harmonics
         t = np.arange(count) / count / self.frequency
         if self.at_rest:
             t = self._grid(count, self.frequency * self.duration)

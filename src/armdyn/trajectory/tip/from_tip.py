@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import PathError, ShapeError, check_choice
-from armdyn.kinematics.closed.form import ON_LIMIT
 from armdyn.kinematics.damped_step import damped_step, magnitude, tip_error
 from armdyn.kinematics.diagnosis import DIAGNOSIS_RESTARTS
 from armdyn.kinematics.error import TASKS, axis_of, task_rows
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.inverse import inverse_kinematics
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
+from armdyn.kinematics.manipulability import SINGULAR_RATIO
 from armdyn.kinematics.numeric import no_limits
 from armdyn.model.arm import Arm
+from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE, ROUND_OFF
 from armdyn.spatial.rotation import skew
-from armdyn.trajectory.motion_limits import ROUND_OFF
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.tip.motion import TipMotion, TipState
@@ -29,12 +30,8 @@ KNOTS_PER_SECOND = 50
 KNOTS_PER_METRE = 500
 MIN_KNOTS, MAX_KNOTS = 500, 1_000_000  # of which so many are always allowed, and ever
 MAX_DOUBLINGS = 8
-# Steps of iteration at a knot: from a good prediction each squares the error.
-STEPS_PER_KNOT = 12
 # The last step starts this near to the path [m, rad] and squares that.
-ON_PATH = 1e-7
-# Ratio of the Jacobian's singular values below which joint velocities are too large to follow.
-SINGULAR_RATIO = 1e-3
+ON_PATH = math.sqrt(ROUND_OFF)
 # A joint further than this from where it was predicted has jumped to another branch [rad or m].
 MIN_JUMP = 0.5
 # Later times at which reach is checked to tell a singular configuration from the workspace's edge.
@@ -125,7 +122,7 @@ def _through_knots(arm: Arm, motion: TipMotion, q: NDArray, task: str, count: ND
     for (begin, end), pieces in zip(pairwise(motion.breaks), count, strict=True):
         t = np.linspace(begin, end, pieces + 1)
         # Accelerations just inside the part are those of this side of a jump.
-        margin = ROUND_OFF * (end - begin)
+        margin = NEGLIGIBLE * (end - begin)
         states = motion(t)._replace(acceleration=motion(np.clip(t, begin + margin, end - margin)).acceleration)
         motions = [follower.motion(q, states, 0, t[0])]
         for k in range(1, pieces + 1):
@@ -150,7 +147,7 @@ class Follower:
         """The configuration at the next knot, found from a prediction by iteration."""
         predicted = q = at.q + h * at.qd + h**2 / 2 * at.qdd
         lower, upper = no_limits(self.arm)
-        for _ in range(STEPS_PER_KNOT):
+        for _ in range(MAX_ITERATIONS):
             q, error = damped_step(self.arm, q, pose, task=self.task, lower=lower, upper=upper)
             if error.max() <= ON_PATH:
                 break
@@ -204,7 +201,7 @@ class Follower:
 
     def _check_limits(self, q: NDArray, t: float) -> None:
         lower, upper = self.arm.position_limits
-        for i in np.flatnonzero((q < lower - ON_LIMIT) | (q > upper + ON_LIMIT)):
+        for i in np.flatnonzero((q < lower - NEGLIGIBLE) | (q > upper + NEGLIGIBLE)):
             joint = f"joint {i + 1} '{self.arm.coordinate_names[i]}'"
             raise self._error(f"takes {joint} to {q[i]:.4g}, outside [{lower[i]:.4g}, {upper[i]:.4g}],", t, "limit")
 
