@@ -19,12 +19,12 @@ from armdyn.calibration.start import spread
 from armdyn.calibration.unknowns import CalibrationUnknowns, Waves, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.frozen import compute_once
+from armdyn.identification.logs.log import MIN_POSES
 from armdyn.model.arm import Arm, require_arm
 from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform
 from armdyn.trace.backend import interpreting
 
-MIN_POSES = 4  # base and tool need three; one more shows whether they agree
 MISFIT_SHARE = 0.1  # residual over the spread of the points from which on these are not poses of the arm as described
 
 

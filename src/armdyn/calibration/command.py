@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.calibration.fit import INTERPRETED_POSES
+from armdyn.calibration.fit import INTERPRETED_POSES, MAX_STEPS
 from armdyn.calibration.kinematics import command_steps
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kinematics.inverse import inverse_kinematics
@@ -18,7 +18,6 @@ from armdyn.trace.backend import interpreting
 if TYPE_CHECKING:
     from armdyn.calibration.result import Calibration
 
-MAX_STEPS = 50  # three suffice away from singular poses
 REACHED = 1e-9  # m, rad
 
 

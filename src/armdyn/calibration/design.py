@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_array
-from armdyn.calibration.calibrate import MIN_POSES
 from armdyn.calibration.fit import TYPICAL
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.unknowns import GROUPS, CalibrationUnknowns, free_entries
 from armdyn.errors import ArmdynError
+from armdyn.identification.logs.log import MIN_POSES
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
 from armdyn.model.mechanism import require_chain

@@ -20,11 +20,9 @@ from armdyn.spatial.rotation import skew
 # measured numbers of the group's own they outweigh.
 TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5, "harmonic": 2e-4, "approach": 2e-4}
 PRIOR_SAMPLES = 4.0
-FLAT = 1e-12  # share of their information by which steps of base and tool are damped: for what no pose shows, as the
-# height of a SCARA
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
 QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
-MAX_STEPS = 150
+MAX_STEPS = 150  # of a fit, or of a command: away from singular poses three suffice for that
 INTERPRETED_POSES = 100  # of an arm: as long as fits of fewer take, compiling the formulas takes as well
 SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
 
@@ -68,7 +66,8 @@ def fit_evidence(unknowns: CalibrationUnknowns, state: CalibrationState) -> Evid
         precision = np.concatenate([np.zeros(unknowns.n_flat), deviations[groups] ** -2.0])
         information = _information(J, share * weights) / noise**2
         damping = np.zeros_like(precision)
-        damping[: unknowns.n_flat] = FLAT * np.diag(information)[: unknowns.n_flat]
+        # Steps of base and tool that no pose shows, as the height of a SCARA.
+        damping[: unknowns.n_flat] = ROUND_OFF**2 * np.diag(information)[: unknowns.n_flat]
         covariance = _invert(information + np.diag(precision + damping))
         values = np.concatenate([np.zeros(unknowns.n_flat), unknowns.values(state)])
         gradient = np.einsum("kdp,kd->p", J, r * (share * weights)[:, None]) / noise**2 - precision * values

@@ -16,9 +16,9 @@ from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.rotation import from_axis_angle, skew, to_axis_angle
+from armdyn.trajectory.motion_limits import RANDOM_POSES
 
 GROUPS = ("translation", "rotation", "offset", "gravity", "harmonic", "approach")
-POOL = 200  # random poses over which functions of gravity are told apart: many times their number
 ROUND_OFF = 1e-6  # singular values below this share of the largest are round-off
 
 
@@ -50,12 +50,12 @@ def deflection_functions(arm: Arm) -> Deflections:
     """Find the directions of every row of `deflection` that move the joint at all, orthonormal."""
     rng = np.random.default_rng(0)
     turns = np.array([joint.kind == "revolute" for joint in arm.joints])
-    q = np.where(turns, rng.uniform(-np.pi, np.pi, (POOL, arm.n)), rng.uniform(-1, 1, (POOL, arm.n)))
+    q = np.where(turns, rng.uniform(-np.pi, np.pi, (RANDOM_POSES, arm.n)), rng.uniform(-1, 1, (RANDOM_POSES, arm.n)))
     Y = np.asarray(deflection_regressor(arm, q))
     joints, rows = [], []
     for i in range(arm.n):
         _, s, Vt = np.linalg.svd(Y[:, i], full_matrices=False)
-        keep = s > ROUND_OFF * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(POOL)
+        keep = s > ROUND_OFF * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(RANDOM_POSES)
         joints += [i] * int(keep.sum())
         rows += list(Vt[keep])
     return Deflections(np.array(joints, int), np.array(rows).reshape(-1, 4 * arm.n))

@@ -19,7 +19,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from armdyn.cli.interrupts import INTERRUPTED, leave, watching
+from armdyn.__main__ import INTERRUPTED
+from armdyn.cli.interrupts import leave, watching
 from armdyn.cli.parser import PlainCommand
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -30,7 +31,6 @@ PLACES = {name: f"armdyn.cli.{about['module']}" for name, about in ABOUT.items()
 NAMES = tuple(ABOUT)
 
 DEBUG, JSON = "--debug", "--json"
-WRONG_USAGE = 2  # exit code
 # What messages say in Python -> what it is called on the command line.
 PYTHON = (
     (r"columns=\{(.*?\])\}", lambda match: _column_options(match[1])),
@@ -140,9 +140,8 @@ def main() -> None:
             print("armdyn: interrupted", file=sys.stderr)
         if end.code == INTERRUPTED:
             leave()
-        if end.code == WRONG_USAGE and end.__context__ is not None:
-            message = getattr(end.__context__, "format_message", lambda: "wrong usage")
-            _print_json_error(end.__context__, message(), arguments)
+        if (usage := getattr(end.__context__, "format_message", None)) and end.__context__ is not None:
+            _print_json_error(end.__context__, usage(), arguments)
         raise
 
 

@@ -17,9 +17,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 
+from armdyn.__main__ import INTERRUPTED
 from armdyn.files import Growing
 
-INTERRUPTED = 130
 PATIENCE_S = 0.5  # s after Ctrl-C until the process is ended; a busy machine takes as long again
 SAVING_S = 8.0  # s for commands that keep what they have found until then; on a quiet machine they take less than one
 

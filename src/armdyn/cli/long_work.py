@@ -9,7 +9,8 @@ from typing import Any, NoReturn, Protocol
 
 import typer
 
-from armdyn.cli.interrupts import INTERRUPTED, PATIENCE_S, SAVING_S, watch
+from armdyn.__main__ import INTERRUPTED
+from armdyn.cli.interrupts import PATIENCE_S, SAVING_S, watch
 from armdyn.progress import add_task, make_bar
 
 NOTHING_KEPT = "nothing was written; run the command again to restart"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
+from armdyn.html import LONG_CELL
 from armdyn.numerals import number, vector
 
 if TYPE_CHECKING:
@@ -16,10 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 __all__ = ["attributes", "held_warnings", "number", "print_json", "print_line", "print_list", "print_table", "vector"]
-
-
-MAX_NAME = 32  # characters of a name that is never broken into lines
-MAX_WIDTH = 1000  # characters of a line where no terminal limits it
 
 
 @contextmanager
@@ -41,7 +39,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     """
     rows, console = [tuple(row) for row in rows], _console()
     table = _table(columns, rows)
-    width = console.measure(table, options=console.options.update(width=MAX_WIDTH)).maximum
+    width = console.measure(table, options=console.options.update(width=sys.maxsize)).maximum
     if not console.is_terminal:
         console.width = max(console.width, width)
     elif width > console.width:
@@ -60,7 +58,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]], foldable: bool
     for k, column in enumerate(columns):
         side: Literal["left", "right"] = "right" if column.endswith(" ") else "left"
         # Names are not broken, but headings of numbers are.
-        names = side == "left" and all(" " not in row[k] and len(row[k]) <= MAX_NAME for row in rows)
+        names = side == "left" and all(" " not in row[k] and len(row[k]) <= LONG_CELL for row in rows)
         table.add_column(
             escape(column.strip()), justify=side, overflow="fold", no_wrap=names or (tight and not foldable)
         )

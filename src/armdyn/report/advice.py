@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 
 from armdyn.html import command_line
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.columns import some_names
+from armdyn.identification.logs.log import SMALL_SHARE, Log
 from armdyn.identification.quality import WORDS, Level, NextStep
 from armdyn.model.arm import Arm
 from armdyn.report import options
 from armdyn.report.options import shown_path
+from armdyn.simulation.ranking import AS_GOOD_RATIO
 
 if TYPE_CHECKING:
     from armdyn.servo.result import ServoFit
 
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
-STILL_SPEED_RATIO = 0.01  # share of the quickest joint's speed below which a joint stood still
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
 HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
-DESCRIPTION_RATIO = 1.1  # fitted error over the description's, from which on the description is called better
-MAX_JOINTS_NAMED = 8
 EXCITE = "armdyn excite designs one"
 
 
@@ -34,11 +33,11 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     suggestions = []
     if unknown := fit.undetermined:
-        suggestions.append(f"Move {_joints(fit, unknown)}: the logs do not determine {_list(unknown)}.")
+        suggestions.append(f"Move {_joints(fit, unknown)}: the logs do not determine {some_names(unknown)}.")
     if fit.weak:
         suggestions.append(
-            f"{len(fit.weak)} parameters are smaller than their uncertainty ({_list(fit.weak)}). They hardly change "
-            f"any torque. To determine them, log a faster motion of {_joints(fit, fit.weak)} together."
+            f"{len(fit.weak)} parameters are smaller than their uncertainty ({some_names(fit.weak)}). They hardly "
+            f"change any torque. To determine them, log a faster motion of {_joints(fit, fit.weak)} together."
         )
     suggestions += _timid(fit)
     if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
@@ -78,7 +77,7 @@ def _keeps_description(fit: Fit) -> bool:
 
 def description_is_better(fit: Fit) -> bool:
     """Whether the arm as described has clearly less torque error on the logs than the arm that was fitted to them."""
-    return bool(fit.rel_error_source < fit.rel_error / DESCRIPTION_RATIO)
+    return bool(fit.rel_error_source < fit.rel_error / AS_GOOD_RATIO)
 
 
 def next_command(fit: Fit) -> str:
@@ -98,7 +97,7 @@ def _speed_words(fit: Fit) -> list[str]:
     """The option for velocity limits that the arm lacks: the speeds of the logs, which the robot has had."""
     limits = np.array([joint.limits.velocity for joint in fit.source.coordinate_joints], float)
     top = np.max([check.joints.speed for check in fit.checks], axis=0, initial=0.0)
-    moved = top > STILL_SPEED_RATIO * top.max()
+    moved = top > SMALL_SHARE * top.max()
     if np.isfinite(limits).all() or not moved.any():
         return []
     top = np.where(moved, top, top[moved].min())  # of a joint that stood still no speed is known: the slowest one
@@ -170,10 +169,6 @@ def arm_words(arm: Arm) -> list[str]:
         return [arm.name]
     ends = [word for name in ("base", "tip") if (end := getattr(arm.source, name)) for word in (f"--{name}", end)]
     return [shown_path(arm.source.path), *ends, *options.xacro_words(arm), *arm.source.options]
-
-
-def _list(names: tuple[str, ...]) -> str:
-    return ", ".join(names[:MAX_JOINTS_NAMED]) + (" ..." if len(names) > MAX_JOINTS_NAMED else "")
 
 
 def _joints(fit: Fit, parameters: tuple[str, ...]) -> str:

@@ -7,7 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, shade, svg, swatch, table
+from armdyn.html import (
+    MAX_POINTS,
+    document,
+    fold,
+    fragment,
+    heading,
+    listing,
+    paragraph,
+    picture,
+    shade,
+    svg,
+    swatch,
+    table,
+)
 from armdyn.model.arm import Arm
 from armdyn.report.units import shared_unit, with_unit
 from armdyn.simulation.compare import Comparison, ComparisonRow
@@ -30,7 +43,6 @@ MEANING = (
     "differently.",
 )
 MIN_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
-MAX_POINTS = 400  # of a curve, which a running RMS makes smooth
 # Words in the table for laws that ran to their end and do not count.
 FAILURES = {"far": "lost the motion", "rough": "rough torques"}
 # Bars of the picture: label, quantity that gives its unit, field of the row, form of the number.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
-from armdyn.html import document, fold, fragment, heading, listing, paragraph, picture, svg, table
+from armdyn.html import MAX_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.report.units import joint_units, shared_unit
 from armdyn.trajectory.excitation.confinement import advice_on
@@ -40,8 +40,6 @@ OPTIONS = {
     "self": "--no-self-collision",
     "floor": "--floor and --no-floor",
 }
-MAX_NOTES = 2  # sentences on shapes that could not be read
-CURVE_POINTS = 1000
 
 
 def page(excitation: Excitation) -> str:
@@ -85,7 +83,7 @@ def advice(excitation: Excitation) -> str:
 
 def _sample(excitation: Excitation) -> tuple[NDArray, JointMotion]:
     """The motion at the points of a curve."""
-    t = np.linspace(0.0, excitation.trajectory.duration, CURVE_POINTS)
+    t = np.linspace(0.0, excitation.trajectory.duration, MAX_POINTS)
     return t, excitation.trajectory(t)
 
 
@@ -151,9 +149,7 @@ def _describe_bodies(excitation: Excitation) -> str:
     origin = (
         f"Capsules from {bodies.origin}, at the start of the motion and where they come {_nearest_words(excitation)}."
     )
-    return " ".join(
-        [origin, *(f"{note}." for note in bodies.notes[:MAX_NOTES]), *["..."] * (len(bodies.notes) > MAX_NOTES)]
-    )
+    return " ".join([origin, *(f"{note}." for note in bodies.notes)])
 
 
 def _bodies(excitation: Excitation) -> Any:

@@ -35,7 +35,6 @@ from armdyn.report.friction import friction_figure
 from armdyn.report.units import cell, joint_units, shared_unit, with_unit
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
-LONG_REASONS = 120  # characters from which on reasons are a list below the verdict
 
 
 def page(fit: Fit, out: Path | None = None) -> str:
@@ -85,13 +84,8 @@ def _conclusion(fit: Fit, out: Path | None) -> list[str]:
         error += f". The original model's torque error on these logs: {fit.rel_error_source:.1%}"
     consistent = "All links are physically consistent." if fit.arm.is_physical else str(fit.arm.is_physical)
     listed = list(verdict.reasons)
-    reasons = "; ".join(listed)
-    brief = bool(reasons) and len(reasons) < LONG_REASONS
-    lead += f". {reasons[0].upper()}{reasons[1:]}." if brief else "."
-    parts = [
-        paragraph(lead, f"big {kind}"),
-        *([listing(listed)] if reasons and not brief else []),
-    ]
+    lead += f". {listed[0][0].upper()}{listed[0][1:]}." if len(listed) == 1 else "."
+    parts = [paragraph(lead, f"big {kind}"), *([listing(listed)] if len(listed) > 1 else [])]
     parts += [paragraph(f"{error}. {consistent}"), *_both_models(fit)]
     if verdict.joints:
         names = zip(fit.arm.coordinate_names, verdict.joints, strict=False)

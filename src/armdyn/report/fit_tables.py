@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from armdyn import numerals
 from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.report.units import cell, shared_unit, with_unit
 
-ROUND_OFF = 1e-9  # what is round-off in SI units
 MOMENTS = ("mx", "my", "mz")
 LINK_HEADS = ("link", "mass [kg]", "centre x [m]", "y", "z")
 BODY_HEADS = ("link", "principal moments of inertia [kg m²]")
@@ -107,10 +107,8 @@ def joint_heads(fit: Fit) -> tuple[str, ...]:
 
 def with_interval(value: float, half: float) -> str:
     """A number, and behind it how far it may be off, where that is known."""
-    if not np.isfinite(value):
-        return "-"
-    digits = f"{0.0 if abs(value) < ROUND_OFF else value:.3g}"
-    return f"{digits} ± {half:.2g}" if np.isfinite(half) else digits
+    text = numerals.vector([value], 3)
+    return f"{text} ± {half:.2g}" if np.isfinite([value, half]).all() else text
 
 
 def vector(values: Iterable[float]) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.html import fragment, paragraph, picture
+from armdyn.html import MAX_POINTS, fragment, paragraph, picture
 from armdyn.identification.logs.log import Log
-
-MAX_POINTS = 4000  # of a curve: more than a screen shows
 
 
 def draw(log: Log) -> Any:

@@ -13,9 +13,6 @@ from armdyn.dynamics.linear.modes import modes
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Time constants beyond this [s] are off the picture: such modes neither grow nor decay to speak of.
-MAX_TIME_CONSTANT_S = 10.0
-
 
 def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     """Plot eigenvalues, time constants and controllability over time.
@@ -49,7 +46,8 @@ def plot_modes(motion: LinearMotion, horizon: float = 0.1) -> Figure:
     for sign, name, colour in ((-1, "growth", "C3"), (1, "decay", "C2")):
         constants = np.where(np.sign(motion_modes.time_constants) == sign, np.abs(motion_modes.time_constants), np.nan)
         times.semilogy(motion.t, constants, ".", ms=2, color=colour, label=[name, *["_"] * (constants.shape[-1] - 1)])
-    times.set_ylim(top=MAX_TIME_CONSTANT_S)
+    # Modes that outlast the motion neither grow nor decay to speak of.
+    times.set_ylim(top=float(np.ptp(motion.t)) or None)
     times.set_ylabel("time constants [s]")
     times.legend(markerscale=4)
     low.semilogy(motion.t, np.sqrt(reach.smallest), label="hardest direction")

@@ -20,6 +20,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import joint_wrenches
 from armdyn.errors import PathError
+from armdyn.kinematics.diagnosis import REACHED_DISTANCE_M
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.manipulability import manipulability
 from armdyn.model.arm import Arm
@@ -32,10 +33,11 @@ from armdyn.study.figures import parallel
 from armdyn.study.labels import label, unit, words
 from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
-from armdyn.study.summary import Section, Summary, case_summary
+from armdyn.study.summary import N_LISTED, Section, Summary, case_summary
 from armdyn.study.table import StudyError, StudyTable
 from armdyn.study.variants import parameter_names, vary
 from armdyn.trace import backend
+from armdyn.trajectory.motion_limits import RANDOM_POSES
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.timing import Quintic
 from armdyn.trajectory.tip.from_tip import joint_trajectory
@@ -56,11 +58,7 @@ WITH_DRIVES = {
     "natural_frequency": "high",  # lowest along the paths, on the gears' stiffness [Hz]
 }
 PATH_POINTS = 201  # of the path, at which it is judged
-FREQUENCY_STRIDE = 20  # points of the path per one at which natural frequencies are computed
-POSTURES_FOR_REACH = 1024  # from which the reach is taken
-MAX_PATH_ERROR = 1e-5  # how far the tip may be from the line [m, rad]
 MAX_VARIED = 1e6  # of what is varied
-DESIGNS_LISTED = 10  # designs that are listed
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ class Design(Study):
         whole = case_summary(self, columns, about)
         sign = -1 if self.metrics[self.rank_by] == "high" else 1
         order = np.argsort(sign * columns[self.rank_by], kind="stable")
-        best = order[columns["success"][order]][:DESIGNS_LISTED]
+        best = order[columns["success"][order]][:N_LISTED]
         heads = ("arm", "case", *self.parameters, *self.metrics)
         named = ("drives",) if self.catalogue else ()
         rows = [
@@ -181,7 +179,7 @@ class Design(Study):
     def _do(arm: Arm, task: Task) -> TaskRun:
         """One task."""
         carrying = arm.with_payload(task.load) if task.load else arm
-        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=MAX_PATH_ERROR)
+        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=REACHED_DISTANCE_M)
         t = np.linspace(0.0, task.duration, PATH_POINTS)
         motion = path(t)
         return TaskRun(carrying, task, t, motion, joint_torque(carrying, *motion))
@@ -254,7 +252,7 @@ def _lowest_frequency(run: TaskRun, drives: tuple[CatalogueDrive, ...]) -> float
     soft = np.flatnonzero(np.isfinite(stiffness))
     if not len(soft):
         return np.inf
-    M = mass_matrix(run.arm, run.motion.q[::FREQUENCY_STRIDE])[:, soft][:, :, soft]
+    M = mass_matrix(run.arm, run.motion.q)[:, soft][:, :, soft]
     root = np.sqrt(stiffness[soft])
     # K^-1/2 M K^-1/2 has the eigenvalues 1 / w².
     slowest = np.linalg.eigvalsh(M / np.outer(root, root)).max()
@@ -269,7 +267,7 @@ def _reach(arm: Arm) -> float:
     turn = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     lower = np.where(np.isfinite(lower), lower, np.where(turn, -np.pi, 0.0))
     upper = np.where(np.isfinite(upper), upper, np.where(turn, np.pi, 0.0))
-    u = qmc.Sobol(arm.n, scramble=False).random_base2(POSTURES_FOR_REACH.bit_length() - 1)
+    u = qmc.Sobol(arm.n, scramble=False).random_base2(RANDOM_POSES.bit_length() - 1)
     tips = forward_kinematics(arm, lower + (upper - lower) * u)[:, :3, 3]
     shoulder = (arm.base_pose @ arm.joints[0].before)[:3, 3]
     return float(np.linalg.norm(tips - shoulder, axis=-1).max())

@@ -16,10 +16,9 @@ from armdyn.study.spec import Columns, Study
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99, 1.0)
 MIN_CASES_BEYOND = 5  # cases beyond a quantile, of every group: with fewer it is not known, and not stated
-WORST_CASES_KEPT = 5  # worst cases of every metric in the data; tables show the worst
+N_LISTED = 10  # best designs, and worst cases of every metric in the data; tables show the worst
 FACTORS_LISTED = 3  # factors of every metric in tables
 WORST = "Worst cases"
-MIN_SHARE = 0.01  # shares below this are not worth a line
 
 
 class Section(NamedTuple):
@@ -126,7 +125,7 @@ def _percent(p: float) -> str:
 def _extreme(columns: Columns, name: str, largest_is_good: bool) -> list[tuple[int, float]]:
     """The worst cases of a metric, the worst first."""
     values = columns[name] if largest_is_good else -columns[name]
-    order = np.argsort(values, kind="stable")[:WORST_CASES_KEPT]
+    order = np.argsort(values, kind="stable")[:N_LISTED]
     return [(int(columns["case"][k]), float(columns[name][k])) for k in order]
 
 
@@ -159,8 +158,8 @@ def _influence(ranked: Mapping[str, list[Share]]) -> Section:
     for name, effects in ranked.items():
         for item in effects[:FACTORS_LISTED]:
             trend = "" if np.isnan(item.trend) else f"{item.trend:+.2f}"
-            if item.share > MIN_SHARE:
-                rows.append((words(name), words(item.factor), f"{item.share:.0%}", trend))
+            if (share := f"{item.share:.0%}") != "0%":
+                rows.append((words(name), words(item.factor), share, trend))
     return Section("What matters (share of the variance of ranks)", ("metric", "factor", "share", "trend"), rows)
 
 

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armdyn.cli.demo.study import LEARNT_S
 from armdyn.files import write_figure
-from armdyn.html import document, heading, listing, paragraph, svg, table
+from armdyn.html import MAX_POINTS, document, heading, listing, paragraph, svg, table
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.report.fit import parts as fit_parts
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from armdyn.cli.demo.study import DemoStudy
 
 POSES_DRAWN = 12
-JOINT_DRAWN = 1  # whose torque is drawn: the shoulder carries the load
-SAMPLES_DRAWN = 1500  # of tip errors: more than a page is wide
 COLOURS = ("#b0b7bf", "#e07b00", "#1f77b4", "#2a9d4b")  # of the laws
 
 
@@ -83,19 +80,20 @@ def _motion(axes: Axes, study: DemoStudy) -> None:
 
 
 def _torques(axes: Axes, study: DemoStudy) -> None:
-    """The measured torque of one joint on the validation motion, and what both models say."""
+    """The measured torque of the joint that carries most on the validation motion, and what both models say."""
     from armdyn.dynamics.full import joint_torque
 
     log = study.fit.other
     if log is None:
         return
+    loaded = int(np.argmax(np.sum(log.tau**2, axis=0)))
     q, qd, qdd = study.task(log.t)
-    axes.plot(log.t, log.tau[:, JOINT_DRAWN], color="#14375e", linewidth=3, alpha=0.35, label="measured")
+    axes.plot(log.t, log.tau[:, loaded], color="#14375e", linewidth=3, alpha=0.35, label="measured")
     for name, arm, colour in (("as described", study.arm, COLOURS[1]), ("identified", study.fit.arm, COLOURS[2])):
         # The width of the sign of the velocity: as smooth as the filtered measurement.
         tau = joint_torque(arm, q, qd, qdd, width=0.05)
-        axes.plot(log.t, tau[:, JOINT_DRAWN], color=colour, linewidth=1, label=name)
-    axes.set(title=f"torque of joint {JOINT_DRAWN + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
+        axes.plot(log.t, tau[:, loaded], color=colour, linewidth=1, label=name)
+    axes.set(title=f"torque of joint {loaded + 1} on another motion", ylabel="[N m]", xlim=(0, log.t[-1]))
     axes.legend(ncols=3, fontsize=7, frameon=False, loc="lower left")
     axes.margins(y=0.2)
     axes.grid(alpha=0.3)
@@ -104,9 +102,9 @@ def _torques(axes: Axes, study: DemoStudy) -> None:
 def _errors(axes: Axes, study: DemoStudy) -> None:
     """Tip errors of the laws on a logarithmic scale: they differ by factors."""
     for (name, (t, error)), colour in zip(study.tip_errors.items(), COLOURS, strict=True):
-        some = slice(None, None, max(1, len(t) // SAMPLES_DRAWN))
+        some = slice(None, None, max(1, len(t) // MAX_POINTS))
         axes.semilogy(t[some], 1e3 * np.maximum(error[some], 1e-6), color=colour, linewidth=1, label=name)
-    axes.axvline(LEARNT_S, color="0.6", linewidth=0.8, linestyle=":")
+    axes.axvline(t[-1] / 2, color="0.6", linewidth=0.8, linestyle=":")
     axes.set(
         title="tip error with the unknown load", xlabel="time [s]", ylabel="[mm]", xlim=(0, t[-1]), ylim=(5e-4, None)
     )

@@ -12,10 +12,12 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
+from armdyn.model.mjcf.mount import ROUND_OFF_M
 from armdyn.shapes.bodies import Bodies, base_foot
 from armdyn.shapes.obstacles import Box, mounting_plane
 from armdyn.spatial.transform import inverse, transform
 from armdyn.studio.state import slider_range
+from armdyn.trajectory.motion_limits import RANDOM_POSES
 
 # Sizes relative to the arm's extent, and how much thinner the last link is than the first.
 LINK_RADIUS_RATIO, TAPER_RATIO = 0.05, 0.5
@@ -23,8 +25,6 @@ HOUSING_RADIUS_RATIO, HOUSING_HEIGHT_RATIO = 1.35, 2.6  # radius and height of a
 # Lengths below this part of the extent are not drawn.
 MIN_LENGTH_RATIO = 1e-3
 PEDESTAL_HEIGHT_RATIO = 0.55  # height over the arm's extent
-SAME_PLACE_M = 1e-6  # of points at a mounting plane [m]
-RANDOM_POSTURES = 200  # by which the reach of an arm and its usual torques are estimated
 PAINT = {
     "link": (226, 231, 238),
     "joint": (38, 98, 168),
@@ -123,7 +123,7 @@ def arm_room(arm: Arm) -> Room:
     An arm on a wall or a ceiling has the floor below all that it reaches. Where nothing is known, an arm that reaches
     below its base stands on a pedestal, unless its first link is a column already.
     """
-    q = np.random.default_rng(0).uniform(*slider_range(arm), (RANDOM_POSTURES, arm.n))
+    q = np.random.default_rng(0).uniform(*slider_range(arm), (RANDOM_POSES, arm.n))
     points = np.concatenate([link_poses(arm, q), forward_kinematics(arm, q)[:, None]], axis=1)[..., :3, 3]
     g = np.linalg.norm(arm.gravity)
     up = -arm.gravity / g if g > 0 else np.array([0.0, 0.0, 1.0])
@@ -182,7 +182,7 @@ def _start(arm: Arm) -> NDArray:
     if plane is None:
         return np.zeros(3)
     origin, joint = (float(plane.distance(p)[0]) for p in (arm.base_pose[:3, 3], (arm.base_pose @ [*first, 1.0])[:3]))
-    between = -SAME_PLACE_M <= origin <= max(joint, 0.0) + SAME_PLACE_M
+    between = -ROUND_OFF_M <= origin <= max(joint, 0.0) + ROUND_OFF_M
     return np.zeros(3) if plane.name == "floor" and between else base_foot(arm, first)
 
 

@@ -13,9 +13,9 @@ from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import style
 from armdyn.model.arm import Arm
-from armdyn.studio.drawing.shapes import RANDOM_POSTURES
 from armdyn.studio.motion import Moment, predicted_torque
 from armdyn.studio.state import StudioState, slider_range
+from armdyn.trajectory.motion_limits import RANDOM_POSES
 
 # Without limits, bars are scaled by the largest gravity torque of random postures, with some room.
 SCALE_MARGIN = 1.5
@@ -79,7 +79,7 @@ def _torques(arm: Arm, moment: Moment) -> tuple[NDArray, NDArray]:
 
 def _usual_torques(arm: Arm) -> NDArray:
     lower, upper = slider_range(arm)
-    q = np.random.default_rng(0).uniform(lower, upper, (RANDOM_POSTURES, arm.n))
+    q = np.random.default_rng(0).uniform(lower, upper, (RANDOM_POSES, arm.n))
     try:
         return np.maximum(SCALE_MARGIN * np.abs(gravity_torque(arm, q)).max(0), 1.0)
     except MissingInertiaError:

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from armdyn.model.joint import Joint
 
 
-ANGLE_DECIMALS = 6  # of degrees; the rest is round-off
-
-
 def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
     """Show an arm: joints, limits, frames, masses, drives, what is missing and what looks wrong."""
     subject = resolve(arm, base, tip)
@@ -123,7 +120,7 @@ def _pose(T: NDArray) -> tuple[str, str]:
     from armdyn.spatial.rotation import to_rpy
 
     angles = np.degrees(to_rpy(T[:3, :3]))
-    return vector(T[:3, 3]), vector(np.round(angles, ANGLE_DECIMALS))
+    return vector(T[:3, 3]), vector(angles)
 
 
 def _transmission(joint: Joint) -> tuple[str, str, str, str]:
