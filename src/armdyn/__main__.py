@@ -3,6 +3,8 @@
 import signal
 import sys
 
+INTERRUPTED = 128 + signal.SIGINT  # as shells count
+
 
 def main() -> None:
     """Load the program and run it."""
@@ -12,7 +14,7 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         print("armdyn: interrupted", file=sys.stderr)
-        sys.exit(128 + signal.SIGINT)
+        sys.exit(INTERRUPTED)
 
 
 if __name__ == "__main__":
