@@ -7,9 +7,9 @@ from html import escape
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.kinematics.diagnosis import REACHED_DISTANCE_M
 from armdyn.kinematics.inverse import InverseKinematics, inverse_kinematics
 from armdyn.model.arm import Arm
+from armdyn.precision import FIVE_DIGITS
 from armdyn.spatial.rotation import from_quaternion, to_quaternion, to_rpy
 from armdyn.spatial.transform import transform
 
@@ -49,4 +49,4 @@ def reach_for(
     quaternion = np.asarray(wxyz, float)
     T = transform(from_quaternion(quaternion / np.linalg.norm(quaternion)), position)
     task = "pose" if turn else "position"
-    return inverse_kinematics(arm, T, q0, frame=frame, task=task, tolerance=REACHED_DISTANCE_M, restarts=2)
+    return inverse_kinematics(arm, T, q0, frame=frame, task=task, tolerance=FIVE_DIGITS, restarts=2)

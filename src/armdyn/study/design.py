@@ -20,11 +20,11 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import joint_wrenches
 from armdyn.errors import PathError
-from armdyn.kinematics.diagnosis import REACHED_DISTANCE_M
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.manipulability import manipulability
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive
+from armdyn.precision import FIVE_DIGITS
 from armdyn.simulation.result import RunOutcome, SimulationResult
 from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
@@ -179,7 +179,7 @@ class Design(Study):
     def _do(arm: Arm, task: Task) -> TaskRun:
         """One task."""
         carrying = arm.with_payload(task.load) if task.load else arm
-        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=REACHED_DISTANCE_M)
+        path = joint_trajectory(carrying, task.motion, task=task.kind, tolerance=FIVE_DIGITS)
         t = np.linspace(0.0, task.duration, PATH_POINTS)
         motion = path(t)
         return TaskRun(carrying, task, t, motion, joint_torque(carrying, *motion))

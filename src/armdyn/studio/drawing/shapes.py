@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
-from armdyn.model.mjcf.mount import ROUND_OFF_M
+from armdyn.precision import SIX_DIGITS
 from armdyn.shapes.bodies import Bodies, base_foot
 from armdyn.shapes.obstacles import Box, mounting_plane
 from armdyn.spatial.transform import inverse, transform
@@ -182,7 +182,7 @@ def _start(arm: Arm) -> NDArray:
     if plane is None:
         return np.zeros(3)
     origin, joint = (float(plane.distance(p)[0]) for p in (arm.base_pose[:3, 3], (arm.base_pose @ [*first, 1.0])[:3]))
-    between = -ROUND_OFF_M <= origin <= max(joint, 0.0) + ROUND_OFF_M
+    between = -SIX_DIGITS <= origin <= max(joint, 0.0) + SIX_DIGITS
     return np.zeros(3) if plane.name == "floor" and between else base_foot(arm, first)
 
 
