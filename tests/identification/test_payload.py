@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.errors import DataError
+from armdyn.errors import DataError, ModelError
 
 
 def test_mass_centre_and_inertia(puma, make_log):
@@ -81,3 +81,36 @@ def test_the_weight_on_a_lift_is_not_taken_for_an_offset(make_log):
     log = make_log(arm.with_payload(2.0), noise=0.02, amplitude=0.1, base=0.05)
     found = armdyn.identify_payload(arm, dataclasses.replace(log, t=log.t[:-4], q=log.q[:-4], tau=log.tau[4:]))
     assert found.mass == pytest.approx(2.0, rel=0.02)
+
+
+ON_TREES = {  # frames that carry a load, and their arms
+    "left_hand": armdyn.arms.two_arms,
+    "right_hand": armdyn.arms.two_arms,
+    "arm_7_link": armdyn.arms.torso_arm,
+    "forearm": armdyn.arms.palletizer,
+    "flange": armdyn.arms.palletizer,
+    "right_tip": armdyn.arms.gripper,
+}
+
+
+@pytest.mark.parametrize("frame", ON_TREES)
+def test_a_load_at_a_frame_of_a_mechanism(frame, make_log):
+    arm = ON_TREES[frame]()
+    com, size = np.array([0.03, -0.02, 0.05]), 0.3 if arm.name == "palletizer" else 0.01
+    loaded = arm.with_payload(1.5, com, np.diag([0.01, 0.012, 0.009]), frame=frame)
+    load = armdyn.identify_payload(arm, make_log(loaded, noise=size, amplitude=0.6), frame=frame)
+    assert load.frame == frame
+    assert load.rel_error < 0.03
+    assert abs(load.mass - 1.5) < 4 * load.mass_std + 1e-3
+    known = np.isfinite(load.com_std)
+    assert np.all(np.abs(load.com - com)[known] < 4 * load.com_std[known] + 1e-3)
+    if arm.n > 4:  # enough joints to turn the load every way
+        assert load.mass_std < 0.05
+        assert known.all()
+    others = np.arange(arm.n_joints) != arm.frame(frame)[0]
+    np.testing.assert_array_equal(load.arm.theta.reshape(-1, 10)[others], arm.theta.reshape(-1, 10)[others])
+
+
+def test_the_frame_of_a_load_must_exist(two, make_log):
+    with pytest.raises(ModelError, match="has no frame 'left_hand'"):
+        armdyn.identify_payload(two, make_log(two), frame="left_hand")

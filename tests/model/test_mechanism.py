@@ -113,7 +113,6 @@ def test_a_payload_at_a_frame_weighs_there():
 
 
 CHAINS_ALONE = {
-    "identify_payload": lambda arm: armdyn.identify_payload(arm, []),
     "dh_parameters": armdyn.dh_parameters,
     "regressor16": lambda arm: armdyn.regressor16(arm, *np.zeros((3, arm.n))),
 }

@@ -27,7 +27,7 @@ from armdyn.identification.fit.terms import ALWAYS, ROTOR
 from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
-from armdyn.identification.payload import tip_rows
+from armdyn.identification.payload import body_rows
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -139,7 +139,7 @@ class _Rows(NamedTuple):
     """Low-passed samples of a log, decimated."""
 
     Y: NDArray  # (N, n, p) of the arm, friction and rotors
-    tip: NDArray  # (N, n, 10) of a body on the last link
+    tip: NDArray  # (N, n, 10) of a body on the link of the tip
     current: NDArray  # (N, n)
     stretch: NDArray  # (N,) numbers of runs without gaps
 
@@ -147,7 +147,7 @@ class _Rows(NamedTuple):
 def _equations(arm: Arm, log: Log, filters: Filters, rotors: bool | None) -> _Rows:
     base = base_parameters(arm)
     rows = make_rows(base, tracks_of([log], filters), filters)
-    tips = [tip_rows(arm, track, rows.low(track)) for track in rows.tracks]
+    tips = [body_rows(arm, arm.tip_index, track, rows.low(track)) for track in rows.tracks]
     rotors_of_drives = own_rotors(base, rotors)
     Y, current = (np.concatenate(column, axis=1) for column in zip(*rows, strict=True))
     numbers = np.repeat(np.arange(len(rows.sizes)), rows.sizes)

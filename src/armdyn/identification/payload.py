@@ -29,7 +29,6 @@ from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, level_for
 from armdyn.model.arm import Arm
-from armdyn.model.mechanism import require_chain
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
@@ -42,7 +41,7 @@ ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses thr
 
 
 class Payload(NamedTuple):
-    """Body that the arm carries, in the tip's frame."""
+    """Body that the arm carries, in the tip's frame or another one."""
 
     mass: float  # [kg]
     mass_std: float
@@ -50,12 +49,13 @@ class Payload(NamedTuple):
     com_std: NDArray  # (3,); infinite where the log determines nothing, as the others
     inertia: NDArray  # (3, 3) about the centre [kg m²], of a physically consistent body
     inertia_std: NDArray  # (3, 3)
-    theta: NDArray  # (10,) of a physically consistent body, about the tip
-    estimate: NDArray  # (10,) least squares, about the last link's origin
+    theta: NDArray  # (10,) of a physically consistent body, about the frame's origin
+    estimate: NDArray  # (10,) least squares, about the origin of the link that carries it
     std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
     rel_error: float  # of the arm with its payload
     arm: Arm  # carrying it
     findings: tuple[Finding, ...] = ()  # about the log, and about what stays unexplained
+    frame: str = "tip"  # in which mass centre and inertia are
 
     @property
     def verdict(self) -> str:
@@ -63,7 +63,9 @@ class Payload(NamedTuple):
         return str(level_for(self.rel_error, self.findings))
 
 
-def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None) -> Payload:
+def identify_payload(
+    arm: Arm, log: Log | str | os.PathLike[str], *, band: float | None = None, frame: str = "tip"
+) -> Payload:
     """The body that a known arm carries in a log.
 
     The arm's torques with friction and drives are subtracted; the rest is the payload's, plus an offset per joint
@@ -77,11 +79,13 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
         Log of the arm with its payload.
     band : float, optional
         Low-pass on both sides [Hz]; default from the motion's spectrum.
+    frame : str
+        "tip", or the name of any frame or link that carries the payload: a hand of two.
 
     Returns
     -------
     Payload
-        Mass, centre and inertia in the tip's frame, with standard deviations for an arm that was identified; errors of
+        Mass, centre and inertia in that frame, with standard deviations for an arm that was identified; errors of
         the arm that look like a load, such as a wrong mass of its last link, are not in them.
 
     Examples
@@ -96,67 +100,69 @@ def identify_payload(arm: Arm, log: Log | str | os.PathLike[str], *, band: float
     >>> round(float(load.mass), 1)  # kg
     1.0
     """
-    require_chain(arm, "identify_payload")
+    link, pose = (arm.tip_index, arm.tool_pose) if frame == "tip" else arm.frame(frame)
     (log,) = as_logs(arm, log)
     require_all_torques(log, "identify_payload")
     (check,), _ = run_checks(prepare_logs(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)
     filters = Filters(band, None, "butterworth")
-    Y, rest, tau, stretch = _equations(arm, log, filters)
+    Y, rest, tau, stretch = _equations(arm, link, log, filters)
     Y = _without_vague_offsets(Y)
     x, covariance, known, weights = _least_squares(Y, rest, stretch)
     covariance = covariance + _spread_by_arm(Y, rest - Y @ x, tau, weights, known)
-    body = _possible(arm, Y, rest, weights, x)
-    T = inverse(arm.tool_pose)
-    at_tip = Inertia(body).moved(T)
+    body = _possible(pose, Y, rest, weights, x)
+    T = inverse(pose)
+    at_frame = Inertia(body).moved(T)
     mass, sigma = x[0], np.where(known.lost, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
     size, total = inertial.SIZE, max(float(np.linalg.norm(tau)), 1e-300)
     error = float(np.linalg.norm(rest - Y @ np.concatenate([body, x[size:]]))) / total
     without = float(np.linalg.norm(rest - rest.mean(axis=1, keepdims=True))) / total
-    objections = _objections(arm, log, filters, error, without)
+    objections = _objections(arm, link, log, filters, error, without)
     if not mass > 1.96 * sigma[0]:
         mass_text = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
         raise DataError(
             f"the torques show no payload: {mass_text}", where=log.name, remedy="take a heavier one, or move all joints"
         )
-    loaded = arm.with_theta(np.concatenate([arm.theta[: -inertial.SIZE], arm.theta[-inertial.SIZE :] + body]))
-    com_std, inertia_std = _spread_at_tip(x[:size], covariance[:size, :size], known.null[:size], T)
+    theta = arm.theta.copy()
+    theta[inertial.entries(link)] += body
+    com_std, inertia_std = _spread_at_frame(x[:size], covariance[:size, :size], known.null[:size], T)
     return Payload(
-        float(at_tip.mass),
+        float(at_frame.mass),
         float(sigma[0]),
-        at_tip.com,
+        at_frame.com,
         com_std,
-        at_tip.tensor_com,
+        at_frame.tensor_com,
         inertia_std,
-        at_tip.theta,
+        at_frame.theta,
         x[: inertial.SIZE],
         sigma[: inertial.SIZE],
         error,
-        loaded,
+        arm.with_theta(theta),
         (*check.findings, *objections),
+        frame,
     )
 
 
-def _objections(arm: Arm, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
+def _objections(arm: Arm, link: int, log: Log, filters: Filters, error: float, without: float) -> list[Finding]:
     """Warnings of what stays unexplained, and of torques that come somewhat late, which `identify` would mend."""
     findings = _unexplained_torque(error, without)
     if error > SMALL_SHARE:
-        findings = [*_late(arm, log, filters, error), *findings]
+        findings = [*_late(arm, link, log, filters, error), *findings]
     for finding in findings:
         warn(f"{log.name}: {finding.text}")
     return findings
 
 
-def _late(arm: Arm, log: Log, filters: Filters, error: float) -> list[Finding]:
+def _late(arm: Arm, link: int, log: Log, filters: Filters, error: float) -> list[Finding]:
     """Torques later than positions by less than the checks of the log tell, where that explains much of the error."""
-    tried = {delay: _error(arm, without_delay([log], delay)[0], filters) for delay in DELAYS / 4}
+    tried = {delay: _error(arm, link, without_delay([log], delay)[0], filters) for delay in DELAYS / 4}
     best = min(tried, key=lambda delay: tried[delay])
     fall = 1 - tried[best] / error
     return [delay_finding(float(best), fall)] if fall > MIN_REDUCTION else []
 
 
-def _error(arm: Arm, log: Log, filters: Filters) -> float:
-    Y, rest, tau, stretch = _equations(arm, log, filters)
+def _error(arm: Arm, link: int, log: Log, filters: Filters) -> float:
+    Y, rest, tau, stretch = _equations(arm, link, log, filters)
     x, *_ = _least_squares(Y, rest, stretch)
     return float(np.linalg.norm(rest - Y @ x)) / max(float(np.linalg.norm(tau)), 1e-300)
 
@@ -176,7 +182,7 @@ def _unexplained_torque(error: float, without: float) -> list[Finding]:
     return [Finding("warn", text, FindingKind.OTHER_ARM, error_reduction=error, hint=hint)]
 
 
-def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _equations(arm: Arm, link: int, log: Log, filters: Filters) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     """Filtered rows (n, N, 10 + n), what the arm leaves unexplained (n, N), torques, and stretch numbers."""
     parts = []
     for number, s in enumerate(stretches([log])):
@@ -187,7 +193,7 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
         m = smooth_stretch(s, filters)
         known = whole_torque(arm, m, s.temperature)
         offsets = np.broadcast_to(np.eye(arm.n)[:, None, :], (arm.n, count, arm.n))
-        Y, tau = np.concatenate([tip_rows(arm, m, low), offsets], axis=2), (low @ s.tau).T
+        Y, tau = np.concatenate([body_rows(arm, link, m, low), offsets], axis=2), (low @ s.tau).T
         parts.append((Y, tau - (low @ known).T, tau, np.full(count, number)))
     if not parts:
         raise DataError("no stretch without gaps is long enough", where=log.name, remedy="record a longer log")
@@ -195,10 +201,10 @@ def _equations(arm: Arm, log: Log, filters: Filters) -> tuple[NDArray, NDArray, 
     return Y, rest, tau, np.concatenate([p[3] for p in parts])
 
 
-def tip_rows(arm: Arm, motion: SmoothedMotion | Track, low: Decimator) -> NDArray:
-    """Low-passed regressor (n, N, 10) of a body on the last link, about this link's origin."""
-    last = regressor(arm, motion.q, motion.qd, motion.qdd)[..., -inertial.SIZE :]
-    return np.stack([low @ last[:, j] for j in range(arm.n)])
+def body_rows(arm: Arm, link: int, motion: SmoothedMotion | Track, low: Decimator) -> NDArray:
+    """Low-passed regressor (n, N, 10) of a body on a link, about this link's origin."""
+    columns = regressor(arm, motion.q, motion.qd, motion.qdd)[..., inertial.entries(link)]
+    return np.stack([low @ columns[:, j] for j in range(arm.n)])
 
 
 def _without_vague_offsets(Y: NDArray) -> NDArray:
@@ -236,26 +242,26 @@ def _spread_by_arm(Y: NDArray, left: NDArray, tau: NDArray, weights: NDArray, kn
     return np.asarray(known.inverse @ (Y.shape[1] * A) @ known.inverse)
 
 
-def _possible(arm: Arm, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
+def _possible(pose: NDArray, Y: NDArray, rest: NDArray, weights: NDArray, x: NDArray) -> NDArray:
     """Parameters (10,) of a physically consistent body."""
     system, mass = System(*normal_equations(Y, rest, weights), np.array(0.0)), max(float(x[0]), 0.1)
-    stand_in = Inertia.from_com(mass, arm.tool_pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
+    stand_in = Inertia.from_com(mass, pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
     prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
     offsets = x[inertial.SIZE :]
     return consistent_fit(system, prior, NO_PRIOR, offsets, np.zeros(len(offsets), bool)).theta
 
 
-def _spread_at_tip(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:
-    """Standard deviations of the centre (3,) and of the inertia about it (3, 3), in the tip's frame.
+def _spread_at_frame(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:
+    """Standard deviations of the centre (3,) and of the inertia about it (3, 3), in another frame.
 
     `null` (10, k) are directions that the log does not determine: what changes along them has no bound.
     """
 
-    to_tip = np.stack([Inertia(unit).moved(T).theta for unit in np.eye(inertial.SIZE)], axis=1)
+    to_frame = np.stack([Inertia(unit).moved(T).theta for unit in np.eye(inertial.SIZE)], axis=1)
     # In units of a body of this mass and about this size.
     units = x[0] * PAYLOAD_SIZE ** np.array([0, 1, 1, 1, 2, 2, 2, 2, 2, 2])
     sizes = np.array([PAYLOAD_SIZE] * 3 + [x[0] * PAYLOAD_SIZE**2] * 9)
-    J = _derivatives(Inertia(to_tip @ x)) @ to_tip * units / sizes[:, None]
+    J = _derivatives(Inertia(to_frame @ x)) @ to_frame * units / sizes[:, None]
     std = sizes * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
     free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)

@@ -171,7 +171,8 @@ def test_drive_gains(folder):
 def test_payload(folder):
     data = json.loads(run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"), "--json"))
     assert len(data["com"]) == 3
-    assert "centre" in run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"))
+    assert data["frame"] == "tip"
+    assert "m in the frame of 'tip'" in run("payload", str(folder / "arm.urdf"), str(folder / "load.csv"))
 
 
 class TestCheck:

@@ -25,6 +25,7 @@ def payload(
         Literal["franka", "ur", "kuka"] | None,
         typer.Option(help="Also print it as a controller takes it; the arm's tip must be the flange."),
     ] = None,
+    frame: Annotated[str, typer.Option(help="Frame or link that carries it: a hand of two arms.")] = "tip",
     *,
     options: LogOptions,
     down: Down = None,
@@ -42,7 +43,7 @@ def payload(
     with working("reading the log and finding the payload"):
         (measured,) = options.read([log], known)
         with option_words(known, measured):
-            estimate = identify_payload(known, measured)
+            estimate = identify_payload(known, measured, frame=frame)
     if out is not None:
         estimate.arm.save(out)
     if json:
@@ -52,11 +53,12 @@ def payload(
         judged = {"verdict": estimate.verdict, "findings": findings}
         if format is not None:
             judged["tool_data"] = tool_data(estimate.mass, estimate.com, estimate.inertia, format)
-        print_json(attributes(estimate, "mass mass_std com com_std inertia inertia_std rel_error") | judged)
+        print_json(attributes(estimate, "mass mass_std com com_std inertia inertia_std rel_error frame") | judged)
         return
     print(f"mass    {estimate.mass:.4g} ± {1.96 * estimate.mass_std:.2g} kg (95 %)")
     pairs = zip("xyz", estimate.com, estimate.com_std, strict=True)
-    print("centre  " + ", ".join(f"{axis} {c:.4g} ± {1.96 * s:.2g}" for axis, c, s in pairs) + " m in the tip's frame")
+    centre = ", ".join(f"{axis} {c:.4g} ± {1.96 * s:.2g}" for axis, c, s in pairs)
+    print(f"centre  {centre} m in the frame of '{frame}'")
     rows = zip(estimate.inertia, estimate.inertia_std, strict=True)
     tensor = ("  ".join(f"{x:.3g} ± {1.96 * s:.2g}" for x, s in zip(*pair, strict=True)) for pair in rows)
     print("inertia " + "\n        ".join(tensor) + " kg m² about the centre")
