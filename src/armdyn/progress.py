@@ -23,23 +23,27 @@ class ProgressCallback(Protocol):
         """Take how much is done, of how much, and what is being done."""
 
 
+def silent(done: float, total: float, text: str) -> None:
+    """Show nothing."""
+
+
 @contextmanager
 def reporting(
-    progress: Any, where: str, fewer: Callable[[Any], ProgressCallback], *, renamed: bool = True
+    progress: Any, where: str, fewer: Callable[[Any], ProgressCallback] | None = None, *, renamed: bool = True
 ) -> Iterator[ProgressCallback]:
     """A callback for the work inside: the caller's, a bar for True, or one that does nothing.
 
-    Of a function that takes fewer than three arguments `fewer` makes a callback, with a warning where these were the
-    arguments of earlier versions (`renamed`).
+    Of a function that takes fewer than three arguments `fewer` makes a callback, if there is any, with a warning where
+    these were the arguments of earlier versions (`renamed`).
     """
     if progress is None or progress is False:
-        yield lambda done, total, text: None
+        yield silent
     elif progress is True:
         with make_bar() as bar:
             yield add_task(bar, where)
     elif not callable(progress):
         raise ShapeError(where=f"{where}: progress", expected="True or a function", got=quote(progress))
-    elif _takes_three(progress):
+    elif fewer is None or _takes_three(progress):
         yield progress
     else:
         if renamed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
@@ -84,12 +84,18 @@ def progress_bar(outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, s
 
 
 @contextmanager
-def working(text: str, outcome: str = NOTHING_KEPT) -> Iterator[None]:
-    """Show that work goes on of which nobody can tell how far it is."""
+def working(*steps: str, outcome: str = NOTHING_KEPT) -> Iterator[Callable[[], None]]:
+    """Show steps of work; what is yielded goes on to the next one. Of a single step nobody can tell how far it is."""
     with progress_bar(outcome) as tell:
-        tell(0, 0, text)
+        rest = iter(enumerate(steps))
+
+        def go_on() -> None:
+            done, text = next(rest)
+            tell(done, len(steps) if done else 0, text)
+
+        go_on()
         before = watch().pressed
-        yield
+        yield go_on
         if watch().pressed and not before:  # a simulation inside kept what it had, and its caller went on
             raise KeyboardInterrupt
 
@@ -97,7 +103,7 @@ def working(text: str, outcome: str = NOTHING_KEPT) -> Iterator[None]:
 def write_results(result: Any, out: Path | None, page: Path | None, outcome: str = NOTHING_KEPT) -> None:
     """Save a result and write its page, where these were asked for; `outcome` is what Ctrl-C before leaves."""
     if out is not None:
-        with working(f"writing {out}", outcome):
+        with working(f"writing {out}", outcome=outcome):
             result.save(out)
     if page is not None:
         draw(result, page, out, **({} if out is None else {"out": out}))
@@ -107,7 +113,7 @@ def draw(result: Any, page: Path, *written: Path | None, **options: Any) -> None
     """Write the page of a result; Ctrl-C meanwhile says what was written before."""
     from armdyn.report.registry import report
 
-    with working(f"drawing {page}", _written_text(*written)):
+    with working(f"drawing {page}", outcome=_written_text(*written)):
         report(result, page, **options)
 
 

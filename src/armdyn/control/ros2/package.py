@@ -23,6 +23,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ArmdynError, quote
 from armdyn.files import fill_template, write_whole
+from armdyn.progress import ProgressCallback, reporting
 from armdyn.trace.printers.c_code import c_code
 from armdyn.trace.printers.c_print import identifier
 
@@ -56,6 +57,7 @@ def ros2_package(
     *,
     rate: float = 1000.0,
     name: str | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Ros2Package:
     """Write an `ament_cmake` package with a dynamics solver and a controller of an arm.
 
@@ -74,13 +76,15 @@ def ros2_package(
         Rate of the controller [Hz].
     name : str, optional
         Name of the package: lower-case letters, digits and underscores. Default from the arm's name.
+    progress : callable or bool, optional
+        As of `c_code`.
     """
     rate = one_number(rate, "ros2_package", "a rate > 0 in Hz")
     package = _package_name(f"{identifier(arm.name).lower().strip('_')}_dynamics" if name is None else name)
     law = _guarded_law(arm, law, rate)
     target = _usable_folder(folder)
-    with tempfile.TemporaryDirectory() as work:
-        texts = _c_texts(arm, law, rate, package, Path(work))
+    with tempfile.TemporaryDirectory() as work, reporting(progress, "ros2_package") as tell:
+        texts = _c_texts(arm, law, rate, package, Path(work), tell)
     values = _values(arm, law, rate, package, [path for path in texts if path.suffix == ".c"])
     for file, place in PLACES.items():
         path = Path(place.format(package=package)) / file
@@ -146,10 +150,13 @@ def _usable_folder(folder: str | os.PathLike[str]) -> Path:
     return target
 
 
-def _c_texts(arm: Arm, law: Law, rate: float, package: str, work: Path) -> dict[Path, str]:
+def _c_texts(arm: Arm, law: Law, rate: float, package: str, work: Path, tell: ProgressCallback) -> dict[Path, str]:
     """C sources, headers and self-tests by their place in the package."""
     functions: list[Callable[..., Any]] = [augmented_mass_matrix, inverse_dynamics, joint_torque, friction_torque]
-    c_code(functions, arm, work, prefix=f"{package}_model")
+    c_code(
+        functions, arm, work, prefix=f"{package}_model", progress=lambda done, total, text: tell(done, total + 1, text)
+    )
+    tell(len(functions), len(functions) + 1, "writing the law")
     law_code(law, work, rate, prefix=f"{package}_law")
     place = {".c": Path("src"), ".h": Path("include") / package}
     return {place[file.suffix] / file.name: file.read_text("utf-8") for file in sorted(work.iterdir())}

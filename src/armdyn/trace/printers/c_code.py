@@ -14,6 +14,7 @@ from typing import Any, overload
 from armdyn.errors import ArmdynError
 from armdyn.files import fill_template, write_whole
 from armdyn.presentation import present
+from armdyn.progress import ProgressCallback, reporting, silent
 from armdyn.trace.docstring import documentation
 from armdyn.trace.graphs.counts import Counts, count_operations
 from armdyn.trace.graphs.graph import Graph, graph_of
@@ -80,6 +81,7 @@ def c_code(
     options: Mapping[str, Any] | None = ...,
     search: bool = ...,
     cpp: bool = ...,
+    progress: ProgressCallback | bool | None = ...,
 ) -> CCode: ...
 
 
@@ -108,6 +110,7 @@ def c_code(
     search: bool | None = None,
     cpp: bool = False,
     rate: float | None = None,
+    progress: ProgressCallback | bool | None = None,
 ) -> Any:
     """Write traced functions of an arm as C99, with all constants folded in; or a control law.
 
@@ -139,6 +142,8 @@ def c_code(
         Whether to write `<prefix>.hpp` too, a C++17 header with `std::array` and, where it is installed, Eigen.
     rate : float, optional
         Rate of a law: `c_code(law, directory, rate=1000)` is `law_code(law, directory, 1000)`, with its options.
+    progress : callable or bool, optional
+        True: show a bar with the time left. A function is called with (done, total, text) before every function.
 
     Returns
     -------
@@ -153,9 +158,9 @@ def c_code(
     chosen = _traced_functions(functions)
     prefix = _prefix(prefix, arm)
     symbols = {f"{prefix}_{identifier(traced.name)}": traced for traced in chosen}
-    return write_code(
-        symbols, arm, Path(directory), prefix, dtype, as_names(inputs), options or {}, search is not False, cpp
-    )
+    whole = (Path(directory), prefix, dtype, as_names(inputs), options or {}, search is not False, cpp)
+    with reporting(progress, "c_code") as tell:
+        return write_code(symbols, arm, *whole, tell)
 
 
 def write_code(
@@ -168,13 +173,17 @@ def write_code(
     options: Mapping[str, Any],
     search: bool,
     cpp: bool = False,
+    tell: ProgressCallback = silent,
 ) -> CCode:
     """Write functions by their names in C into files that begin with `stem`."""
     if dtype not in MIN_ALLOWED_ERROR:
         raise ArmdynError(where="c_code", expected="dtype 'double' or 'float'", got=f"{dtype!r}")
     _prefix(stem, arm)
     _reject_unknown(list(functions.values()), inputs, options)
-    exported = [_export(traced, arm, symbol, dtype, inputs, options, search) for symbol, traced in functions.items()]
+    exported: list[Exported] = []
+    for symbol, traced in functions.items():
+        tell(len(exported), len(functions), f"writing {symbol}")
+        exported.append(_export(traced, arm, symbol, dtype, inputs, options, search))
     texts = {
         f"{stem}.h": _header(stem, arm, dtype, exported),
         f"{stem}.c": _source(stem, dtype, exported),

@@ -19,7 +19,7 @@ from armdyn.cli.commands.control.law import (
     print_selftest,
     print_written,
 )
-from armdyn.cli.long_work import working
+from armdyn.cli.long_work import progress_bar, working
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
 
@@ -100,8 +100,9 @@ def codegen(
     chosen = [function(name) for name in functions or ()]
     dtype = "float" if float else "double"
     require_folder(out)
-    with working("writing C"):
-        code = c_code(chosen, resolve(arm, base, tip), out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp)
+    subject = resolve(arm, base, tip)
+    with progress_bar() as tell:
+        code = c_code(chosen, subject, out, prefix=prefix, dtype=dtype, inputs=inputs or (), cpp=cpp, progress=tell)
     print_written([code.source, code.header, code.selftest, *([code.cpp] if code.cpp else [])], json, code)
     if not json:
         print_selftest([code.source, code.selftest])
@@ -114,8 +115,10 @@ def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float
 
     chosen = None if law is None else designed_law(arm, law, bandwidth, rate)
     name = folder.resolve().name
-    with working("writing a ROS 2 package"):
-        package = ros2_package(arm, folder, chosen, rate=rate, name=name if is_package_name(name) else None)
+    with progress_bar() as tell:
+        package = ros2_package(
+            arm, folder, chosen, rate=rate, name=name if is_package_name(name) else None, progress=tell
+        )
     print_written(package.files, json)
     if not json:
         print(f"Copy {package.folder} into the src folder of a ROS 2 workspace, then run there:")

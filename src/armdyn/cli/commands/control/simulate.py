@@ -158,7 +158,7 @@ def _finish(plan: Plan, out: Path | None, report: Path | None, json: bool) -> No
         write_results(result, out, None if ended else report, outcome)
     elif report is not None:
         draw(result, report, out)
-    with working("judging the run", f"{out} is written" if out else NOTHING_KEPT):
+    with working("judging the run", outcome=f"{out} is written" if out else NOTHING_KEPT):
         figures = summary(result) if json else result.metrics
     print_json(figures) if json else show(result)
     for path in () if json or ended else filter(None, (out, report)):

@@ -35,8 +35,9 @@ def drive_gains(
 
     reject_swapped(arm, [log, loaded])
     known = resolve(arm, base, tip)
-    with working("reading the logs and finding the gains"):
+    with working("reading the logs", "finding the gains") as go_on:
         without, carrying = options.read([log, loaded], known, currents=True)
+        go_on()
         gains = identify_drive_gains(known, without, carrying, mass, com=com)
     if json:
         print_json(gains._asdict())

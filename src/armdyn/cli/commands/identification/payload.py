@@ -40,8 +40,9 @@ def payload(
     require_folders(model=out)
     reject_swapped(arm, [log])
     known = mount_arm(resolve(arm, base, tip), down)
-    with working("reading the log and finding the payload"):
+    with working("reading the log", "finding the payload") as go_on:
         (measured,) = options.read([log], known)
+        go_on()
         with option_words(known, measured):
             estimate = identify_payload(known, measured, frame=frame)
     if out is not None:

@@ -36,10 +36,13 @@ def validate(
     """Compare a model's torques with those of logs; exit code 1 if the model is not usable for one of them."""
     reject_swapped(model, logs)
     arm = mount_arm(resolve(model, base, tip), down)
-    with working("reading the logs and comparing"):
+    with working("reading the logs", *(f"comparing with {path}" for path in logs)) as go_on:
         delay = arm.preprocessing.delay if options.delay is None else options.delay
         read = options.without_delay().read(logs, arm)
-        compared = [_compare(arm, log, band, delay) for log in read]
+        compared = []
+        for log in read:
+            go_on()
+            compared.append(_compare(arm, log, band, delay))
     if json:
         summaries = [one.summary() for one in compared]
         print_json(summaries[0] if len(summaries) == 1 else summaries)
