@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-MAX_LAGS = 200  # over which autocorrelation is looked at
+
+def count_lags(n: int) -> int:
+    """Lags over which n samples show their autocorrelation: twice the root, as Bartlett's and Parzen's windows take."""
+    return min(n, max(4, int(2 * np.sqrt(n))))
 
 
 def correlation_times(residual: NDArray) -> NDArray:
     """After how many samples (n,) residuals say something new."""
-    e, lags = residual - residual.mean(axis=0), min(len(residual), MAX_LAGS)
+    e, lags = residual - residual.mean(axis=0), count_lags(len(residual))
     size = 2 * ((len(e) + lags + 1) // 2)  # room for these lags, or products wrap around
     spectrum = np.abs(np.fft.rfft(e, size, axis=0)) ** 2
     correlation = np.fft.irfft(spectrum, axis=0)[:lags]

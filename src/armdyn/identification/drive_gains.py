@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
-from armdyn.identification.estimators.data import normal_equations
+from armdyn.identification.estimators.data import UNKNOWN_DEVIATION, normal_equations
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
@@ -29,11 +29,10 @@ from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
 from armdyn.identification.payload import body_rows
 from armdyn.model.arm import Arm
+from armdyn.numerals import STD_OF_95_PERCENT
+from armdyn.precision import MAX_ITERATIONS
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
-
-MAX_ROUNDS = 50
-WARNED_DEVIATION = 0.2  # relative standard deviation from which on a gain is warned of
 
 
 class DriveGains(NamedTuple):
@@ -46,7 +45,7 @@ class DriveGains(NamedTuple):
 
     def __str__(self) -> str:
         pairs = enumerate(zip(self.gains, self.std, strict=True))
-        lines = [f"joint {j + 1}: {gain:.4g} ± {1.96 * std:.2g} a unit (95 %)" for j, (gain, std) in pairs]
+        lines = [f"joint {j + 1}: {gain:.4g} ± {STD_OF_95_PERCENT * std:.2g} a unit (95 %)" for j, (gain, std) in pairs]
         return "\n".join([*lines, f"relative error of the currents {self.rel_error:.2%}"])
 
 
@@ -185,7 +184,7 @@ def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """h (n,), its standard deviations (n,), and the residuals (N, n): weighted least squares of the currents."""
     n, p = len(h), problem.Y.shape[2]
     x = _solve(*normal_equations(problem.Y * h[:, None], problem.current - h * problem.known, np.ones(n)))[0]
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_ITERATIONS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
         noise = np.sqrt(np.mean(error**2, axis=0))
@@ -208,17 +207,17 @@ def _solve(A: NDArray, b: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def _judge(arm: Arm, estimate: DriveGains) -> None:
     unsure = estimate.std / np.abs(estimate.gains)
-    if not unsure.min() < WARNED_DEVIATION:
+    if not unsure.min() < UNKNOWN_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         raise DataError(
             f"the currents do not show the payload: gains {known}",
             where="identify_drive_gains",
             remedy="take a heavier one, and move all joints",
         )
-    names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < WARNED_DEVIATION))]
+    names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < UNKNOWN_DEVIATION))]
     if names:
         warnings.warn(
-            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {WARNED_DEVIATION:.0%}",
+            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {UNKNOWN_DEVIATION:.0%}",
             ArmdynWarning,
             stacklevel=3,
         )

@@ -16,11 +16,12 @@ from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
 from armdyn.identification.fit.prior import NO_PRIOR, Prior
 from armdyn.identification.fit.rows import Decimator, decimator, grid
-from armdyn.identification.fit.spread import LOST_SHARE, Information, correlated_sum, determine
+from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.inspection import as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.motions import DELAYS, delay_finding
+from armdyn.identification.hypotheses.regression import MODEL_ERROR
 from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.logs.corrections import without_delay
@@ -29,15 +30,15 @@ from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
 from armdyn.identification.quality import CAREFUL_ERROR, level_for
 from armdyn.model.arm import Arm
+from armdyn.numerals import STD_OF_95_PERCENT
+from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
 
 PAYLOAD_SIZE = 0.1  # m: about how large payloads are
-ZERO_COLUMN = 1e-26  # square of a column relative to the largest, which is round-off
 # Of an offset's variance by the load's parameters, beyond which the offset stays the arm's: the usual limit.
 MAX_INFLATION = 10.0
-ARM_ERROR = 0.012  # share of a joint's torque that an identified arm misses throughout a log (zoo)
 
 
 class Payload(NamedTuple):
@@ -118,8 +119,8 @@ def identify_payload(
     error = float(np.linalg.norm(rest - Y @ np.concatenate([body, x[size:]]))) / total
     without = float(np.linalg.norm(rest - rest.mean(axis=1, keepdims=True))) / total
     objections = _objections(arm, link, log, filters, error, without)
-    if not mass > 1.96 * sigma[0]:
-        mass_text = f"its mass is {mass:.3g} ± {1.96 * sigma[0]:.2g} kg"
+    if not mass > STD_OF_95_PERCENT * sigma[0]:
+        mass_text = f"its mass is {mass:.3g} ± {STD_OF_95_PERCENT * sigma[0]:.2g} kg"
         raise DataError(
             f"the torques show no payload: {mass_text}", where=log.name, remedy="take a heavier one, or move all joints"
         )
@@ -223,7 +224,7 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
     weights = np.ones((len(Y), 1))  # of the joints
     for _ in range(4):
         A, b = normal_equations(Y, rest, weights)
-        empty = np.diag(A) <= ZERO_COLUMN * np.diag(A).max()  # columns that are zero but for round-off
+        empty = np.diag(A) <= NEGLIGIBLE**2 * np.diag(A).max()  # columns that are zero but for round-off
         known = determine(np.where(empty | empty[:, None], 0.0, A))
         x = known.inverse @ b
         noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1, keepdims=True))
@@ -235,9 +236,9 @@ def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray
 def _spread_by_arm(Y: NDArray, left: NDArray, tau: NDArray, weights: NDArray, known: Information) -> NDArray:
     """Covariance (p, p) by errors of the arm: they last as long as the log, so that its length does not average them.
 
-    They are not larger than what the fit leaves at the joint, or than ARM_ERROR of its torque.
+    They are not larger than what the fit leaves at the joint, or than what models of arms miss of its torque.
     """
-    size = np.minimum(ARM_ERROR * np.sqrt(np.mean(tau**2, axis=1)), np.sqrt(np.mean(left**2, axis=1)))
+    size = np.minimum(MODEL_ERROR * np.sqrt(np.mean(tau**2, axis=1)), np.sqrt(np.mean(left**2, axis=1)))
     A, _ = normal_equations(Y, left, weights**2 * size[:, None])
     return np.asarray(known.inverse @ (Y.shape[1] * A) @ known.inverse)
 
@@ -265,7 +266,7 @@ def _spread_at_frame(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray)
     std = sizes * np.sqrt(np.maximum(np.diag(J @ (covariance / np.outer(units, units)) @ J.T), 0.0))
     free = null / units[:, None]
     free = free / np.maximum(np.abs(free).max(axis=0, initial=0.0), 1e-300)
-    std[((J @ free) ** 2).sum(axis=1) > LOST_SHARE] = np.inf
+    std[((J @ free) ** 2).sum(axis=1) > SIX_DIGITS] = np.inf
     return std[:3], std[3:].reshape(3, 3)
 
 

@@ -3,8 +3,8 @@
 One number decides, the *expected error*: the relative torque error of the model, as it is written, on motion that was
 not fitted to. It is the root of the torques' variance over their mean square along a motion that is half like the
 logs, half through the arm's range (`Uncertainty.expected`); and never less than the error on held-out data. Joints that
-stood still in the logs stand still. No number in it was fitted. Its bound is three times that, or three times the error
-where all joints go through their range. The verdict follows:
+stood still in the logs stand still. No number in it was fitted. Its bound is the end of the widened 95 % band
+of that, or of the error where all joints go through their range. The verdict follows:
 
 * *not usable*: a finding rejects, or the expected error is `NOT_USABLE_ERROR` or more;
 * *usable with care*: a finding warns, or the expected error is above `CAREFUL_ERROR`;
@@ -39,11 +39,9 @@ class Level(StrEnum):
 
 
 WORDS = tuple(Level)
-BOUND_FACTOR = 3.0  # of expected errors, which new motion hardly exceeds
 CAREFUL_ERROR, NOT_USABLE_ERROR = 0.1, 0.4  # expected errors of the whole
 JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # errors of a joint, relative to its own torque
 MIN_SECONDS = 8.0  # of motion, below which other motion is unknown
-MIN_PASSES = 2.0  # of each joint through its range, likewise
 
 
 class NextStep(StrEnum):
@@ -159,7 +157,7 @@ class Figures(NamedTuple):
     still: tuple[int, ...]  # joints that did not move
     findings: tuple[Finding, ...]
     seconds: float = np.inf  # of motion in all logs
-    passes: float = np.inf  # through its range, of the joint with some torque that went through it least often
+    passes: float = np.inf  # through its range, reversals and one, of the joint with some torque that has fewest
     motion: NextMotion | None = None  # that would be worth a log
 
 
@@ -214,7 +212,7 @@ def _coverage(figures: Figures) -> list[Finding]:
     if figures.seconds < MIN_SECONDS:
         text = f"only {figures.seconds:.2g} s of motion: the error on a new motion is unknown"
         return [Finding("warn", text, FindingKind.MOTION)]
-    if figures.passes < MIN_PASSES:
+    if figures.passes == 1:
         text = "a joint never reversed direction: the error on a new motion is unknown"
         return [Finding("warn", text, FindingKind.MOTION)]
     return []
@@ -250,7 +248,7 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], level: Level)
         return about(NextStep.MOVE, figures.still)
     if np.isnan(figures.expected) or figures.seconds < MIN_SECONDS:
         return about(NextStep.LONGER)
-    if figures.passes < MIN_PASSES:
+    if figures.passes == 1:
         return about(NextStep.REVERSALS)
     silent = _silent(figures)
     poor = [j for j, joint in enumerate(joints) if joint.level != Level.GOOD and j not in silent]

@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import DataError, ShapeError
+from armdyn.identification.estimators.data import UNKNOWN_DEVIATION
 from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.motion.differentiate import differentiate
 from armdyn.model.arm import Arm
-
-UNKNOWN_DEVIATION = 0.1  # relative standard deviation above which a stiffness is not known
 
 
 class Springs(NamedTuple):

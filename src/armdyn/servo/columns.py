@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.columns import some_names
 from armdyn.model.arm import Arm
 
@@ -23,7 +21,6 @@ MEASURED = (
     "present", "q",
 )  # fmt: skip
 FILLER_WORDS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
-MAX_STEP_S = 0.9  # a usual step above it is no second: milliseconds or finer
 
 
 def plain(name: str) -> str:
@@ -97,22 +94,3 @@ def unit_of(names: Sequence[str]) -> str | None:
     """The unit that all names carry, rad or deg."""
     units = {next((w for w in reversed(plain(n).split("_")) if w in ("rad", "deg")), None) for n in names}
     return units.pop() if len(units) == 1 else None
-
-
-def times(table: Mapping[str, NDArray], arm: Arm, where: str) -> tuple[NDArray, list[str]]:
-    """Stamps [s] of the rows, and a note where their unit was guessed."""
-    known = {name: understand(name, arm.joint_names) for name in table}
-    stamps = sorted((c.rank, name) for name, c in known.items() if c and c.role == "time" and not c.joint)
-    if not stamps:
-        names = some_names(table)
-        raise ReadError(path=where, expected="a column of times", got=names, remedy="name it t, time or timestamp")
-    name = stamps[0][1]
-    t, column = np.asarray(table[name], float), known[name]
-    if column and column.unit in UNITS:
-        return t * UNITS[column.unit], []
-    steps = np.diff(t)
-    step = float(np.median(steps[steps > 0])) if (steps > 0).any() else 0.0
-    for factor, unit in ((1e-3, "milliseconds"), (1e-6, "microseconds"), (1e-9, "nanoseconds")):
-        if step > MAX_STEP_S and step * factor < MAX_STEP_S:
-            return t * factor, [f"times: {name} has steps of {step:.3g}, taken as {unit}"]
-    return t, []

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import row_of
 from armdyn.errors import ReadError, ShapeError, check_choice, reads_file
 from armdyn.identification.logs.clock import repair
+from armdyn.identification.logs.columns import some_names, times_of
 from armdyn.identification.logs.read_log import read_table
 from armdyn.model.arm import Arm
-from armdyn.servo.columns import COMMANDED, MEASURED, find, times, unit_of
+from armdyn.servo.columns import COMMANDED, MEASURED, find, unit_of
 from armdyn.servo.lerobot import episodes_of, is_lerobot
 from armdyn.servo.log import ServoLog
 from armdyn.servo.units import UNITS, require_units, to_radians
@@ -130,7 +131,11 @@ def _log(
             names=(command, measured),
         )
     x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (positions, sent))
-    t, clock_notes = times(table, arm, where)
+    t, _, clock_notes = times_of(table, arm.joint_names)
+    if t is None:
+        raise ReadError(
+            path=where, expected="a column of times", got=some_names(table), remedy="name it t, time or timestamp"
+        )
     fixed = repair(t, (x, u), where)
     x, u = x[fixed.keep], u[fixed.keep]
     units = require_units(arm, x, how.units or unit_of(positions), where, place.ask)

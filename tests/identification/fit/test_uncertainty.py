@@ -59,13 +59,13 @@ def test_joints_that_stood_still_are_in_the_bound_alone(puma, make_log):
 
 def test_the_next_step_names_what_more_motion_could_do():
     known = Figures(("a", "b"), 0.02, np.full(2, 0.02), np.ones(2), (), (), ())
-    said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03))).next_step
+    said = judge(known._replace(motion=NextMotion((1,), 0.08, 0.03, 20.0))).next_step
     assert said.startswith(
         "log 20 s more that move joint 2 'b' through at least half of the range; the expected error there "
         "falls from 8.0% to about 3.0%"
     )
-    assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07))).next_step == ""  # not worth it
-    assert "that move all joints" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03))).next_step
+    assert judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.07, 20.0))).next_step == ""  # not worth it
+    assert "that move all joints" in judge(known._replace(motion=NextMotion((0, 1), 0.08, 0.03, 20.0))).next_step
 
 
 def test_the_verdict_follows_from_the_expected_error_and_findings():

@@ -13,7 +13,7 @@ from armdyn.identification.logs.read_tables import mapped_arrays
 
 @pytest.fixture(autouse=True)
 def everything_is_large(monkeypatch):
-    monkeypatch.setattr(read_tables, "MAPPED_BYTES", 0)
+    monkeypatch.setattr(read_tables, "LARGE_ARCHIVE_BYTES", 0)
 
 
 @pytest.fixture
@@ -68,6 +68,6 @@ def test_what_cannot_be_mapped_is_left_to_the_plain_reader(tmp_path, arrays):
 
 
 def test_small_files_are_read(tmp_path, arrays, monkeypatch):
-    monkeypatch.setattr(read_tables, "MAPPED_BYTES", 10**8)
+    monkeypatch.setattr(read_tables, "LARGE_ARCHIVE_BYTES", 10**8)
     np.savez(tmp_path / "a.npz", **arrays)
     assert mapped_arrays(tmp_path / "a.npz") is None

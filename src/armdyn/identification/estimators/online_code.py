@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
@@ -25,7 +26,7 @@ from armdyn.trace.shapes import Array
 from armdyn.trace.symbols import ca, diagonal
 from armdyn.trace.traced import traced
 
-SWEEPS = 7  # of Jacobi's rotations: round-off for matrices of up to seven rows
+SWEEPS = math.ceil(math.log2(2 * np.finfo(float).nmant))  # of Jacobi's rotations: each doubles the digits
 
 
 class OnlineEstimator:

@@ -18,8 +18,6 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.perturbation import lawson_hanson
 from armdyn.names import HintedAttributes
 
-MIN_SENSITIVITY_SHARE = 1e-2  # of a column's length that its sensitivity counts at least, in scaling
-
 
 def sensitivities(data: Data) -> NDArray:
     """Torque sensitivities (p,): |H'T| / |T|, how much of the torque each unit parameter accounts for."""
@@ -99,8 +97,8 @@ class Significance(HintedAttributes):
             share = length * np.abs(np.linalg.lstsq(rows, torques, rcond=None)[0])
             return _Weighted(weights, rows, torques, length, share)
         share = _sensitivities(rows, torques)
-        # A column that is orthogonal to the torque would be divided by nothing.
-        return _Weighted(weights, rows, torques, np.maximum(share, MIN_SENSITIVITY_SHARE * length), share)
+        # A column that is orthogonal to the torque would be divided by nothing: chance leaves so much of any.
+        return _Weighted(weights, rows, torques, np.maximum(share, length / np.sqrt(len(rows))), share)
 
     def _significant(self, weighted: _Weighted) -> NDArray:
         rows, size, share = weighted.rows, weighted.size, weighted.share

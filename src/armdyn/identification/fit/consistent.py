@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import UNITS, Prior, hessian_blocks, pseudo_inertias
+from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE, ROUND_OFF
 from armdyn.spatial import inertia as inertial
 
-BARRIER_WEIGHT = 1e-2  # of the logarithms that keep to the bounds, in units of half a squared sigma
-MIN_RIDGE = 1e-13  # least addition to the diagonal of a scaled Hessian that is singular to round-off
-CERTIFIED_DECREMENT = 1e-9  # of Newton's method (squared, halved), at which the minimum is certified; same units
-MAX_STEPS = 100  # of Newton's method per stage, far more than self-concordant functions need
-GENTLE_SHARE = 1e-2  # of what is to be gained: strength from which Newton takes few steps; of that, where a stage ends
+# Of half a squared sigma: weight of the logarithms that keep to the bounds. Of what is to be gained: strength from
+# which Newton's method takes few steps; of that, where a stage ends.
+SMALL_GAIN = 1e-2
 LAST_STAGES = 3  # that are left for a problem similar to one that was solved
 BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
 
@@ -93,10 +92,10 @@ def similar_fits(
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
     """The minima of problems (v,) from x (v, parameters), by strengths of the divergence down to its own."""
-    prior, links, weight = problem.prior, problem.links, BARRIER_WEIGHT / problem.strength
+    prior, links, weight = problem.prior, problem.links, SMALL_GAIN / problem.strength
     decrements, iterations, inner = np.full(len(x), np.inf), np.zeros(len(x), int), x
     for number, stage in enumerate(stages.tolist(), start=1):
-        enough = max(CERTIFIED_DECREMENT, GENTLE_SHARE * stage if number < len(stages) else 0.0)
+        enough = max(NEGLIGIBLE, SMALL_GAIN * stage if number < len(stages) else 0.0)
         x, decrements, steps = _newton(problem._replace(strength=stage, barrier=weight * stage), x, enough)
         iterations += steps
         inner = x.copy() if number <= len(stages) - LAST_STAGES + 1 else inner
@@ -110,7 +109,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
-    gentle = float(np.clip(GENTLE_SHARE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    gentle = float(np.clip(SMALL_GAIN * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
     return _last_stages(strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
 
 
@@ -123,7 +122,7 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, NDAr
     """The minima by Newton's method with a line search, what is left to gain there, and the numbers of steps."""
     point, active = problem.point(x), np.arange(len(x))
     values, decrements, iterations = problem.values(point), np.full(len(x), np.inf), np.zeros(len(x), int)
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         at, some = point.of(active), problem.of(active)
         gradients, H = some.derivatives(at)
         steps = np.array([_solve(*pair) for pair in zip(H, -gradients, strict=True)])
@@ -161,7 +160,7 @@ def _solve(H: NDArray, right: NDArray) -> NDArray:
     from scipy.linalg.lapack import dposv
 
     _, step, failed = dposv(H.T, right, lower=1)
-    scale, ridge = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300)), MIN_RIDGE
+    scale, ridge = 1 / np.sqrt(np.maximum(H.diagonal(), 1e-300)), ROUND_OFF
     while (failed or not right @ step >= 0) and ridge < 1.0:
         scaled = H * np.outer(scale, scale) + ridge * np.eye(len(H))
         _, step, failed = dposv(scaled, scale * right, lower=1)

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.terms import ASYMMETRIES, STILL_SPEED, TERMS, friction_curve
 
-SPEEDS = 60  # at which a curve is computed, either way
-
 
 class FrictionBand(NamedTuple):
     """Friction of a drive, without its offset and what depends on load, position and temperature."""
@@ -36,7 +34,7 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
         terms = slice(first, first + len(TERMS))
         top = max(float(model.reach.top[joint]), STILL_SPEED)
         # Dense about zero, where dry friction turns.
-        way = top * np.linspace(0.0, 1.0, SPEEDS + 1)[1:] ** 2
+        way = top * np.linspace(0.0, 1.0)[1:] ** 2
         speed = np.concatenate([-way[::-1], way])
         rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.reach)
         rows[:, ASYMMETRIES[0]], rows[:, ASYMMETRIES[1]] = 1.0, np.abs(speed)

@@ -18,7 +18,6 @@ from armdyn.identification.fit.uncertainty import Uncertainty
 from armdyn.identification.motion.track import BAND_HZ, Track
 from armdyn.model.arm import Arm
 
-MOTION_SECONDS = 20.0
 WORTHWHILE_SHARE = 0.25  # of an error by which another log must lower it to be worth it; less may be forgone
 SMALL_ERROR = 0.05  # relative error in the arm's range that nothing need be logged for
 
@@ -29,28 +28,32 @@ class NextMotion(NamedTuple):
     joints: tuple[int, ...]  # that go further, from 0
     now: float
     after: float
-    seconds: float = MOTION_SECONDS
+    seconds: float
 
 
 def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
-    """The motion that leaves the least error, of one joint where that does nearly as well as of all; None if small."""
+    """The motion that leaves the least error, of one joint where that does nearly as well as of all.
+
+    It lasts as long as the logs do on average; None where the error is small as it is.
+    """
     several, everything = list(tracks), tuple(range(arm.n))
+    seconds = sum(track.dt * len(track.t) for track in several) / len({track.log for track in several})
     target = wide_motion(several, arm, everything)
     now = sure.error(target)
     if now < SMALL_ERROR:
         return None
 
     def tried(joints: tuple[int, ...]) -> NextMotion:
-        return NextMotion(joints, now, _after(sure, wide_motion(several, arm, joints)).error(target))
+        return NextMotion(joints, now, _after(sure, wide_motion(several, arm, joints), seconds).error(target), seconds)
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
     return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
 
 
-def _after(sure: Uncertainty, along: Track) -> Uncertainty:
-    """Return the information once a motion was logged, too."""
-    counted = MOTION_SECONDS * BAND_HZ / len(along.t)  # low-passed torques tell something new once a period
+def _after(sure: Uncertainty, along: Track, seconds: float) -> Uncertainty:
+    """Return the information once a motion was logged for some seconds, too."""
+    counted = seconds * BAND_HZ / len(along.t)  # low-passed torques tell something new once a period
     gram = np.eye(sure.root.shape[1])
     for j, Y in enumerate(sure.model.columns(along)):
         if np.isnan(sure.noise[j]):  # the next log has no torque of it either

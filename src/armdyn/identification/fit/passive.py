@@ -18,21 +18,21 @@ from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.shafts import shaft_positions, shaft_rows
 from armdyn.dynamics.springs import spring_columns
+from armdyn.identification.estimators.data import UNKNOWN_DEVIATION
+from armdyn.identification.estimators.least_squares import ROUNDS
 from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, VISCOUS, presliding_torque
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction
 from armdyn.model.mechanism import Spring
+from armdyn.numerals import STD_OF_95_PERCENT
+from armdyn.precision import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.rows import Rows
 
-RIDGE_SHARE = 1e-9  # of a column's square: what is added for it, so that what motion does not tell stays small
-ROUNDS = 3  # of weights by what is left
-MIN_STIFFNESS = 10.0  # in standard deviations, from which on the rows tell a spring from weights
 TRAVEL_SHARES = (1e-3, 1e-2)  # of a joint's range, over which its Coulomb friction builds up
-NEGLIGIBLE_SHARE = 1e-3  # of the torque's rms that a term must explain to be taken
 
 
 def has_passive(arm: Arm) -> bool:
@@ -78,8 +78,8 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
         columns = [*columns, *next(tried, [])]
     if not columns:
         return dataclasses.replace(arm, springs=described.springs)
-    for value, size, column in zip(*equations.solve(columns)[::2], columns, strict=True):
-        if abs(value) * size > NEGLIGIBLE_SHARE * np.linalg.norm(np.concatenate(equations.torques)):
+    for value, std, column in zip(*equations.solve(columns)[::2], columns, strict=True):
+        if value > STD_OF_95_PERCENT * std:
             arm = column.apply(arm, float(value))
     fitted = {column.spring for column in columns}
     known = [spring for spring in described.springs if spring.name not in fitted]
@@ -87,11 +87,11 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
 
 
 class PassiveSolution(NamedTuple):
-    """Passive parameters, their standard deviations, and the norms of their columns."""
+    """Passive parameters and their standard deviations, also as if all else were known."""
 
     values: NDArray
     std: NDArray
-    sizes: NDArray
+    std_alone: NDArray
 
 
 class PassiveEquations(NamedTuple):
@@ -119,7 +119,7 @@ class PassiveEquations(NamedTuple):
     def certain(self, columns: Sequence[_Column], first: int) -> bool:
         """Whether the passive parameter of column `first` is far from zero."""
         values, std, _ = self.solve(columns)
-        return bool(values[first] > MIN_STIFFNESS * std[first])
+        return bool(std[first] < UNKNOWN_DEVIATION * values[first])
 
     def solve(self, columns: Sequence[_Column]) -> PassiveSolution:
         """Weighted least squares of the rows of all torques; passive parameters are not negative."""
@@ -128,22 +128,23 @@ class PassiveEquations(NamedTuple):
         added = np.concatenate([_passive_rows(self.rows, columns, track) for track in self.rows.tracks])
         blocks = [np.hstack([block, added[:, j]]) for j, block in enumerate(self.blocks)]
         size, passive = blocks[0].shape[1], slice(-len(columns), None)
-        lower, x, cov = np.full(size, -np.inf), np.zeros(size), np.eye(size)
+        lower, x, std = np.full(size, -np.inf), np.zeros(size), np.zeros((2, size))
         lower[passive] = 0.0
         weights = 1 / np.maximum([torque.std() for torque in self.torques], 1e-12)
-        for _ in range(ROUNDS):
+        for _ in range(ROUNDS):  # weights by what is left
             A = np.concatenate([weight * block for weight, block in zip(weights, blocks, strict=True)])
             b = np.concatenate([weight * torque for weight, torque in zip(weights, self.torques, strict=True)])
             scale = 1 / np.maximum(np.linalg.norm(A, axis=0), 1e-12)
-            whole = np.vstack([A * scale, np.sqrt(RIDGE_SHARE) * np.eye(size)])
+            # What motion does not tell stays small.
+            whole = np.vstack([A * scale, np.sqrt(NEGLIGIBLE) * np.eye(size)])
             joined = np.column_stack([whole, np.append(b, np.zeros(size))])
             R = np.asarray(np.linalg.qr(joined, mode="r"))
             x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, np.inf)).x * scale
             left = np.array([np.std(t - block @ x) for t, block in zip(self.torques, blocks, strict=True)])
             back = np.linalg.pinv(R[:-1, :-1]) * scale[:, None]
-            cov = np.sum(back**2, axis=1) * np.mean((weights * left) ** 2)
+            std = np.sqrt(np.mean((weights * left) ** 2)) * np.array([np.linalg.norm(back, axis=1), scale])
             weights = 1 / np.maximum(left, 1e-3 * left.max())
-        return PassiveSolution(x[passive], np.sqrt(cov[passive]), np.linalg.norm(added, axis=(0, 1)))
+        return PassiveSolution(x[passive], *std[:, passive])
 
 
 def _passive_rows(rows: Rows, columns: Sequence[_Column], track: Track) -> NDArray:

@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.rows import Rows, grid
 from armdyn.identification.fit.spread import places
-from armdyn.identification.motion.differentiate import METHODS, differentiate
+from armdyn.identification.motion.differentiate import MAX_JUDGED, METHODS, differentiate
 from armdyn.identification.motion.track import CUTOFF_HZ
-
-ENOUGH_SAMPLES = 2500  # by which the regressor's error is told, or four lengths of the low-pass
 
 
 class Perturbation(NamedTuple):
@@ -62,7 +60,7 @@ def perturbation(rows: Rows, equations: Equations, used: NDArray, x: NDArray) ->
 def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArray) -> float:
     """Spectral norm of what noise of the size that smoothing took from the positions changes in the columns k."""
     whole = rows.tracks[0]
-    last = max(ENOUGH_SAMPLES, 4 * len(grid(whole, rows.filters.band)[0]))
+    last = max(MAX_JUDGED, 4 * len(grid(whole, rows.filters.band)[0]))
     s = whole.part(slice(0, last))
     cutoff = rows.filters.cutoff or CUTOFF_HZ
     noisy = differentiate(

@@ -14,9 +14,9 @@ from armdyn.identification.fit.result import BaseEstimate, FrictionValues
 from armdyn.identification.fit.spread import Spread, spread
 from armdyn.identification.fit.terms import ALWAYS, OFFSET, ROTOR, TERMS
 from armdyn.model.arm import Arm
+from armdyn.precision import SIX_DIGITS
 
-ALIKE_SHARE = 1e-7  # of a column's square that others must leave unexplained, or it is one with them
-NOTABLE_SHARE = 1e-3  # kg/kg or N/kg: change of a parameter by a rotor, below which it is round-off
+NOTABLE_SHARE = np.sqrt(SIX_DIGITS)  # kg/kg or N/kg: change of a parameter by a rotor, below which it is round-off
 
 
 class PlainFit(NamedTuple):
@@ -79,7 +79,7 @@ def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, sure:
         change = solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]
         left = A[-1, -1] - A[-1, :-1] @ change
         mass = np.flatnonzero(change[:count] > NOTABLE_SHARE)
-        if left <= ALIKE_SHARE * A[-1, -1] and len(mass) and abs(change[k == offset]) > NOTABLE_SHARE:
+        if left <= SIX_DIGITS * A[-1, -1] and len(mass) and abs(change[k == offset]) > NOTABLE_SHARE:
             change *= 0.5 * max(float(np.min(x[mass] / change[mass])), 0.0)
             covariance += np.outer(change, change)
     return sure._replace(covariance=covariance)
@@ -114,7 +114,7 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     for k in np.flatnonzero(waves):
         A = equations.total(np.append(np.flatnonzero(used), k)).A
         left = A[-1, -1] - A[-1, :-1] @ solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]
-        used[k] = left > ALIKE_SHARE * A[-1, -1]
+        used[k] = left > SIX_DIGITS * A[-1, -1]
     return used
 
 

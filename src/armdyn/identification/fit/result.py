@@ -19,16 +19,17 @@ from armdyn.identification.fit.choice import Candidate
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.next_motion import NextMotion, next_motion
 from armdyn.identification.fit.perturbation import Perturbation
-from armdyn.identification.fit.uncertainty import Uncertainty
+from armdyn.identification.fit.uncertainty import BAND_FACTOR, Uncertainty
 from armdyn.identification.fit.validation import Prediction, Validation, arm_torque, compare, predict_torque
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import Filters, Track
-from armdyn.identification.quality import BOUND_FACTOR, NOT_JUDGED, Verdict, error_text
+from armdyn.identification.quality import NOT_JUDGED, Verdict, error_text
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction
 from armdyn.names import HintedAttributes
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.presentation import Reported
 
 
@@ -86,7 +87,7 @@ class BaseEstimate:
     @property
     def intervals(self) -> NDArray:
         """95 % intervals (p, 2)."""
-        return self.theta[:, None] + 1.96 * self.std[:, None] * np.array([-1.0, 1.0])
+        return self.theta[:, None] + STD_OF_95_PERCENT * self.std[:, None] * np.array([-1.0, 1.0])
 
     @property
     def weak(self) -> tuple[str, ...]:
@@ -286,7 +287,7 @@ class Fit(HintedAttributes, Reported):
     def error_bound(self) -> float:
         """Relative torque error of `arm` that new motion hardly exceeds; NaN where nothing could be held out."""
         widest = np.nan if self.uncertainty is None else self.uncertainty.widest(self.tracks)
-        return BOUND_FACTOR * float(np.fmax(self.expected_error, widest))
+        return STD_OF_95_PERCENT * BAND_FACTOR * float(np.fmax(self.expected_error, widest))
 
     @property
     def stated(self) -> float:

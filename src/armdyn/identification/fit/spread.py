@@ -15,13 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.correlation import count_lags
 from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, Equations
 from armdyn.identification.fit.rows import Part, Rows
+from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
 
 # A block that determines a direction to more than this share alone tells nothing about the noise along it.
 MAX_LEVERAGE = 0.95
-UNKNOWN_EIGENVALUE = 1e-9  # eigenvalue of the scaled normal equations below which a direction is not determined
-LOST_SHARE = 1e-6  # of a parameter's square along such directions, from which on it is not determined either
 
 
 class Spread(NamedTuple):
@@ -64,9 +64,9 @@ def determine(A: NDArray) -> Information:
     size = np.diag(A)
     scale = 1 / np.sqrt(np.maximum(np.where(size > 0, size, size.max()), 1e-300))
     values, vectors = np.linalg.eigh(A * np.outer(scale, scale))
-    known = values > UNKNOWN_EIGENVALUE * values[-1]
+    known = values > NEGLIGIBLE * values[-1]
     root, null = scale[:, None] * vectors[:, known] / np.sqrt(values[known]), vectors[:, ~known]
-    return Information(root, scale[:, None] * null, (null**2).sum(axis=1) > LOST_SHARE, values)
+    return Information(root, scale[:, None] * null, (null**2).sum(axis=1) > SIX_DIGITS, values)
 
 
 def condition(eigenvalues: NDArray) -> float:
@@ -137,7 +137,7 @@ def correlated_sum(Y: NDArray, e: NDArray, stretch: NDArray) -> NDArray:
 
 def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
     """Autocorrelation of residuals, tapered so that it is that of some process, and their effective number."""
-    lags = max(4, int(2 * np.sqrt(len(e))))
+    lags = count_lags(len(e))
     sums = np.zeros(lags)
     for number in np.unique(stretch):
         part = e[stretch == number]

@@ -19,15 +19,12 @@ from armdyn.identification.fit.choice import Choice
 from armdyn.identification.fit.estimate import ConstrainedEstimate
 from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.novel_motion import moved_joints, novel_motion, wide_motion
+from armdyn.identification.fit.novel_motion import REPEAT_SAMPLES, REPEATS, moved_joints, novel_motion, wide_motion
 from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
 from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import Track
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
-
-
-LOG_SAMPLES = 600  # of a piece of log along which variances are averaged
 
 
 class Uncertainty(NamedTuple):
@@ -71,7 +68,7 @@ class Uncertainty(NamedTuple):
         several, arm = list(tracks), self.model.base.source
         moved = moved_joints(several, arm)
         new = [self._sums(along) for along in (novel_motion(several, moved), wide_motion(several, arm, moved))]
-        thin = [track.part(slice(None, None, max(1, len(track.t) // LOG_SAMPLES))) for track in several]
+        thin = [track.part(slice(None, None, max(1, len(track.t) // (REPEATS * REPEAT_SAMPLES)))) for track in several]
         logs = np.average([self._sums(part)[0] for part in thin], axis=0, weights=[len(part.t) for part in thin])
         noise = self._sums(thin[0])[2]
         variance = [noise + np.maximum(along - logs, 0.0) for along, *_ in new]

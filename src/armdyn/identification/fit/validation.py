@@ -13,19 +13,16 @@ from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.shafts import at_drives, drive_torques
 from armdyn.errors import ArmdynError, DataError
+from armdyn.identification.fit.rows import OVERSAMPLING
 from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.check import require_joints
 from armdyn.identification.hypotheses.inspection import Logs, as_logs
 from armdyn.identification.logs.corrections import check_delay
-from armdyn.identification.logs.log import PIECE_SAMPLES, Log, interpolate
+from armdyn.identification.logs.log import MAX_DELAY_SECONDS, PIECE_SAMPLES, SMALL_SHARE, Log, interpolate
 from armdyn.identification.motion.differentiate import lowpass
 from armdyn.identification.motion.track import Filters, Track, all_tracks, track
 from armdyn.identification.poses import HeldPoses, held_poses
 from armdyn.model.arm import Arm
-
-STILL_SPEED_SHARE = 0.005  # of a joint's largest speed below which it may be standing still
-SETTLING_SECONDS = 1.0  # over which smoothing feels the end of a piece
-SHOWN_PER_PERIOD = 8  # samples per period of the low-pass's corner that validations keep
 
 
 class _Pair(NamedTuple):
@@ -214,7 +211,7 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
         e = (tau[inner] - torque[inner]) * counts
         lag = max(1, min(int(0.1 / s.dt), len(e) - 1))
         sums.append((np.sum(e**2, axis=0), size, np.sum(e[lag:] * e[:-lag], axis=0), samples))
-    k = slice(margin, len(s.t) - margin, max(1, int(1 / (SHOWN_PER_PERIOD * filters.band * s.dt))))
+    k = slice(margin, len(s.t) - margin, max(1, int(1 / (2 * OVERSAMPLING * filters.band * s.dt))))
     # Copies, for slices would keep all samples alive.
     measured_torque = np.where(measured, tau[k], np.nan)
     return _Comparison(np.array(sums), k, s.t[k].copy(), measured_torque, np.array([torque[k] for torque in torques]))
@@ -232,7 +229,7 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     qd = at_drives(arm, qd)
     frictions = [joint.friction for joint in arm.coordinate_joints]
     dry = np.array([bool(f.coulomb or f.static or f.levels) for f in frictions])
-    fast = np.abs(qd) > STILL_SPEED_SHARE * np.abs(qd).max(axis=0, initial=0.0)
+    fast = np.abs(qd) > SMALL_SHARE * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
     still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
     near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
@@ -255,7 +252,7 @@ def predict_torque(
     models = [torque] if std is None else [torque, std]
     predictions, first = np.empty((len(models), len(t), n)), 0
     for run in runs:
-        for whole, inner in _overlapping_pieces(run, int(SETTLING_SECONDS / log.dt)):
+        for whole, inner in _overlapping_pieces(run, int(MAX_DELAY_SECONDS / log.dt)):
             along = track(log, whole, filters._replace(delay=0.0))
             last = first + inner.stop - inner.start
             for values, model in zip(predictions, models, strict=True):

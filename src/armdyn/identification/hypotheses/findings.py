@@ -12,10 +12,9 @@ from armdyn.identification.correlation import correlations
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
-from armdyn.identification.logs.columns import FASTEST_HZ
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.guess_columns import RATE_LIKENESS
-from armdyn.identification.logs.log import DYNAMICS_SECONDS, SMALL_SHARE, Log, turns_too_far
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, GAP_SECONDS, SMALL_SHARE, Log, turns_too_far
 from armdyn.model.arm import Arm
 
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
@@ -78,7 +77,7 @@ def clock_findings(arm: Arm, log: Log, figures: JointFigures) -> list[Finding]:
         text = f"samples are {log.dt:.3g} s apart, which shows no dynamics: times in another unit?"
     elif log.duration < DYNAMICS_SECONDS:
         text = f"the log lasts {log.duration:.3g} s, too short for dynamics: times in another unit?"
-    elif figures.speed[j] > 2 * np.pi * FASTEST_HZ:  # of a swing by 1 rad or m
+    elif figures.speed[j] > 2 * np.pi / GAP_SECONDS:  # of a swing by 1 rad or m
         text = (
             f"{joint_name(arm, j)} moves at {figures.speed[j]:.3g} rad/s or m/s, faster than any robot joint: other "
             "units of time or position, or positions of the motor?"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import cache, partial
+from io import DEFAULT_BUFFER_SIZE
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from armdyn.errors import MissingExtraError
 from armdyn.files import reject_bomb
-from armdyn.identification.logs.read_tables import BLOCK_BYTES
 
 
 @cache
@@ -39,7 +39,7 @@ def unpack(decompressor: Any, data: bytes) -> bytes:
     while data:
         frame = decompressor()
         while not frame.eof:
-            block = frame.decompress(data, max_length=BLOCK_BYTES)
+            block = frame.decompress(data, max_length=DEFAULT_BUFFER_SIZE)
             if not block and frame.needs_input:
                 raise EOFError("compressed data are cut off")
             total += len(block)
@@ -58,6 +58,6 @@ def require_no_bombs(folder: Path) -> None:
         total, packed = 0, path.stat().st_size
         # Of files that are not compressed the first bytes are read; of damaged ones rosbags says what is wrong.
         with suppress(storage_mcap.zstd.ZstdError, EOFError), storage_mcap.zstd.open(path, "rb") as stream:
-            while block := stream.read(BLOCK_BYTES):
+            while block := stream.read(DEFAULT_BUFFER_SIZE):
                 total += len(block)
                 reject_bomb(path, packed, total)

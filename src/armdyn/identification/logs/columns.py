@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError, ReadError
 from armdyn.identification.logs.column_names import DEGREE, UNITS, Column, understand
 from armdyn.identification.logs.guess_columns import guess_columns, numbered
-from armdyn.identification.logs.log import DYNAMICS_SECONDS, PIECE_SAMPLES
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, GAP_SECONDS, PIECE_SAMPLES
 from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
@@ -25,7 +25,6 @@ SI = {
 }  # fmt: skip
 USUAL_STEP_SECONDS = 0.2  # stamps that are too far apart for dynamics count what makes of their steps such ones
 CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-FASTEST_HZ = 20.0  # no arm swings faster, so that a unit of time by which it would is not the one
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
 MOVING_RANGE, POSE_STEP_SHARE = 0.05, 0.1
@@ -172,12 +171,21 @@ def _rivals(columns: Mapping[str, list[str] | None], known: Mapping[str, Column 
     return notes
 
 
-def times_of(table: Mapping[str, NDArray], joints: tuple[str, ...]) -> tuple[NDArray | None, set[str]]:
-    """Stamps of a table [s], None where it has none, and the names of all its columns of times."""
+class Times(NamedTuple):
+    """Stamps of a table [s], None where it has none; the names of all its columns of times; notes on their unit."""
+
+    t: NDArray | None
+    names: set[str]
+    notes: list[str]
+
+
+def times_of(table: Mapping[str, NDArray], joints: tuple[str, ...]) -> Times:
+    """Find the times of a table by their names."""
     known = {name: understand(name, joints) for name in table}
     roles = ("time", "whole seconds", "rest of seconds")
     used = {name for name, column in known.items() if column and column.role in roles and not column.joint}
-    return _time(table, known, None, np.empty(0), []), used
+    notes: list[str] = []
+    return Times(_time(table, known, None, np.empty(0), notes), used, notes)
 
 
 def some_names(names: Collection[str]) -> str:
@@ -247,8 +255,8 @@ def _time(
         if step > DYNAMICS_SECONDS
         else None
     )
-    # Going there and back is twice the range.
-    if guess is None or (len(moves) and np.median(moves) / 2 > FASTEST_HZ * row * guess[0]):
+    # Going there and back is twice the range; no arm does so within what would be a gap.
+    if guess is None or (len(moves) and np.median(moves) / 2 * GAP_SECONDS > row * guess[0]):
         return t
     notes.insert(0, f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
     return t * guess[0]

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from armdyn.errors import ArmdynError
 from armdyn.identification.logs.log import MAX_DELAY_SECONDS, Log, interpolate
 from armdyn.model.arm import Arm
+from armdyn.precision import SOLUTION_ERROR
 
 PER_JOINT = ("gear_ratio", "drive_gain", "zero")  # fields with a number per joint
-ROUND_OFF = 1e-12  # of zeros that are taken apart again
 
 
 class ColumnOrder(NamedTuple):
@@ -155,7 +155,7 @@ def joints_of(arm: Arm, correction: LogCorrection) -> tuple[tuple[str, ...], tup
         return (), _names_of(arm, np.transpose(torques)), replace(correction, maps=NO_MAPS)
     offset = np.array(of_joints(arm, positions).zero or np.zeros(arm.n))
     zero = np.array(turns) @ (np.array(correction.zero or offset) - offset)
-    rest = replace(correction, maps=NO_MAPS, zero=tuple(zero) if np.abs(zero).max() > ROUND_OFF else ())
+    rest = replace(correction, maps=NO_MAPS, zero=tuple(zero) if np.abs(zero).max() > SOLUTION_ERROR else ())
     return positions, _names_of(arm, np.transpose(torques)), rest
 
 

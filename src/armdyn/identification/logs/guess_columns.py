@@ -16,7 +16,6 @@ from armdyn.model.arm import Arm
 from armdyn.numerals import pluralize
 
 RATE_LIKENESS = 0.9  # correlation of velocities with rates of positions, from which on they are those
-MAX_LEADING = 2  # columns of counters and times before the groups
 
 
 def numbered(count: int) -> list[str]:
@@ -30,7 +29,7 @@ def guess_columns(
     """Names of columns by role, and words on the guess."""
     names, data = list(table), np.column_stack([np.asarray(column, float) for column in table.values()])
     data = data[np.isfinite(data).any(axis=1)]
-    leading = next((k for k in range(MAX_LEADING, -1, -1) if _fits(data, k, arm.n)), None)
+    leading = next((k for k in range(len(names), -1, -1) if _fits(data, k, arm.n)), None)
     roles = None if leading is None else _roles(data[:, leading:].reshape(len(data), -1, arm.n))
     columns, joints = pluralize(len(names), "column"), pluralize(arm.n, "joint")
     numbers = numbered(1 + 2 * arm.n)

@@ -63,7 +63,7 @@ def _named(
         rises = bool((np.diff(table[first]) > 0).all())
         head = {"t": table[first]} if rises else {}
         table = head | {f"{stem}_{k + 1}": table[name] for k, name in enumerate(others if rises else table)}
-    t, used = times_of(table, joints)
+    t, used, _ = times_of(table, joints)
     columns = {}
     for name, x in table.items():
         if name not in used:

@@ -6,13 +6,14 @@ not. The footer is in Thrift's compact form: https://github.com/apache/thrift/bl
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
 from armdyn.errors import ReadError
 
 MARK = b"PAR1"
-TAIL_BYTES = 8  # the footer's length and the mark, at the end of the file
+TAIL = struct.Struct("<I4s")  # the footer's length and the mark, at the end of the file
 TRUE, FALSE, BYTE, SHORT, INT, LONG, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
 MAX_NESTED = 16  # structures within each other; Parquet's own are half as deep
 ROW_GROUPS, COLUMNS, ABOUT, VALUES = 4, 1, 3, 5  # numbers of fields: of the footer, a row group, a column, its data
@@ -25,18 +26,17 @@ def count_values(path: Path) -> int:
         counts = [column[ABOUT][VALUES] for group in groups for column in group[COLUMNS]]
         if not all(isinstance(n, int) and n >= 0 for n in counts):
             raise ValueError
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError, struct.error):
         raise ReadError("cannot be read as Parquet (its footer is damaged)", path=path) from None
     return sum(counts)
 
 
 def _footer(path: Path) -> bytes:
     with path.open("rb") as file:
-        end = file.seek(0, 2) - TAIL_BYTES
-        file.seek(max(end, 0))
-        tail = file.read(TAIL_BYTES)
-        length = int.from_bytes(tail[:4], "little")
-        if tail[4:] != MARK or length > end - len(MARK):
+        end = max(file.seek(0, 2) - TAIL.size, 0)
+        file.seek(end)
+        length, mark = TAIL.unpack(file.read())
+        if mark != MARK or length > end - len(MARK):
             raise ValueError
         file.seek(end - length)
         return file.read(length)

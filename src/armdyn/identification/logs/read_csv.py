@@ -15,11 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
+from armdyn.files import MAX_TEXT_BYTES
 from armdyn.identification.logs.column_names import UNITS, plain_unit, understand
 from armdyn.identification.logs.guess_columns import numbered
-
-MAX_HEAD = 200  # lines of comments before the names of the columns
-MAX_LINE = 10_000_000  # characters of one of them
 
 
 class _Layout(NamedTuple):
@@ -64,12 +62,9 @@ def _layout(path: Path) -> _Layout:
     before: list[str] = []
     remarks = True  # all that stands before the rows
     with path.open(encoding=encoding, errors="replace") as stream:
-        for number in range(MAX_HEAD):
-            line = stream.readline(MAX_LINE + 1)
-            if not line:
-                break
-            if len(line) > MAX_LINE:
-                raise ReadError(f"more than {MAX_LINE:,} characters, not a table", path=path, line=number + 1)
+        for number, line in enumerate(iter(lambda: stream.readline(MAX_TEXT_BYTES + 1), "")):
+            if len(line) > MAX_TEXT_BYTES:
+                raise ReadError(f"more than {MAX_TEXT_BYTES:,} characters, not a table", path=path, line=number + 1)
             plain = line.strip().lstrip("#% ")
             if not plain:
                 continue
@@ -81,7 +76,7 @@ def _layout(path: Path) -> _Layout:
                     counted = [_number(cell) for cell in plain.split(mark)] in ([*range(cells)], [*range(1, cells + 1)])
                     return _Layout(numbered(cells), mark, number + counted, comma, encoding)
                 return _Layout(_names(before, path), _mark(before[-1]), number, comma, encoding)
-            before.append(plain)
+            before = [*before[-1:], plain]
             remarks &= line.startswith(("#", "%"))
     if not before:
         raise ReadError("the file is empty", path=path)

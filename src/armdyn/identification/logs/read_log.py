@@ -22,7 +22,6 @@ from armdyn.model.arm import Arm, require_arm
 
 JSON = (".json", ".jsonl", ".ndjson")
 READERS = {".npz": read_npz, ".mat": read_mat, ".parquet": read_parquet, **dict.fromkeys(JSON, read_json)}
-KELVIN = 273.15  # at 0 °C
 
 
 def read_log(
@@ -170,7 +169,9 @@ def _warmth(temperature: NDArray | None, keep: NDArray | slice, reference: float
     """Temperatures above the reference; None where there are none, or only some."""
     if temperature is None or not np.isfinite(temperature[keep]).all():
         return None
-    zero = KELVIN if np.median(temperature[keep]) > KELVIN / 2 else 0.0  # no joint is as hot, or as cold
+    from scipy.constants import zero_Celsius
+
+    zero = zero_Celsius if np.median(temperature[keep]) > zero_Celsius / 2 else 0.0  # no joint is as hot, or as cold
     return temperature[keep] - zero - reference
 
 

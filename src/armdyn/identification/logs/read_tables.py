@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from io import DEFAULT_BUFFER_SIZE
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
-from armdyn.files import read_arrays, reject_bomb, reject_many
+from armdyn.files import LARGE_ARCHIVE_BYTES, read_arrays, reject_bomb, reject_many
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.logs.parquet_footer import count_values
@@ -23,14 +24,12 @@ Table = dict[str, NDArray]
 HDF5 = (2, 0)  # what SciPy calls the version of MATLAB 7.3's files
 TEXTS = ("string", "large_string", "string_view", "binary", "large_binary", "binary_view")  # kinds of Parquet columns
 STRUCTURES = ("struct<", "map<", "binary")  # in the kinds of columns, also of lists, that hold no numbers of joints
-MAPPED_BYTES = 100_000_000  # of an NPZ file from which on only what is looked at is read into memory
 NPY_HEADERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 MAT_HEAD, MAT_TAG = 128, 8  # bytes of a MATLAB file's head and of an element's
 MAT_COMPRESSED = 15  # the kind of an element that is a zlib stream
-BLOCK_BYTES = 2**20  # unpacked at once
 VALUES = ("data", "values", "signals")  # names of structures' fields that say nothing: the structure's own tells
 
 
@@ -43,7 +42,7 @@ def read_npz(path: Path, joints: tuple[str, ...]) -> Table:
 def mapped_arrays(path: Path) -> dict[str, NDArray] | None:
     """The arrays of a file that is large and not compressed; None if it is not, or not in order."""
     try:
-        if not path.is_file() or path.stat().st_size < MAPPED_BYTES:
+        if not path.is_file() or path.stat().st_size < LARGE_ARCHIVE_BYTES:
             return None
         with zipfile.ZipFile(path) as archive:
             entries = archive.infolist()
@@ -111,10 +110,10 @@ def unpacked_size(path: Path) -> int:
 def _unpacked_size(file: BinaryIO, size: int) -> int:
     """Bytes that the next `size` bytes of a file unpack to."""
     stream, total = zlib.decompressobj(), 0
-    while size > 0 and (block := file.read(min(size, BLOCK_BYTES))):
+    while size > 0 and (block := file.read(min(size, DEFAULT_BUFFER_SIZE))):
         size -= len(block)
         while block and not stream.eof:
-            total += len(stream.decompress(block, BLOCK_BYTES))
+            total += len(stream.decompress(block, DEFAULT_BUFFER_SIZE))
             block = stream.unconsumed_tail
     return total
 
