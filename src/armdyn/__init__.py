@@ -28,6 +28,7 @@ export(
         "servo": "identify_servo read_servo_log",
         "simulation": "compare Plant Sensors simulate SimulationResult",
         "report": "plot_modes plot_run report",
+        "study": "read_study",
         "trace": "c_code kernel latex to_jax traced",
         "errors": "ArmdynError ArmdynWarning",
     },

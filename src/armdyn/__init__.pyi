@@ -410,6 +410,7 @@ __all__ = [
     "read_log",
     "read_poses",
     "read_servo_log",
+    "read_study",
     "read_trajectory",
     "regressor",
     "regressor16",

@@ -129,7 +129,9 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         with watching():
-            program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(args=arguments)
+            program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(
+                args=arguments, prog_name="armdyn"
+            )
     except (ArmdynError, OSError) as error:
         if debug:
             raise

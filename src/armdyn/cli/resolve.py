@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
 
 
 def complete_arm(incomplete: str) -> list[str]:
-    """Names of library arms for the shell; where none fits, it goes on with files."""
-    return [name for name in library() if name.startswith(incomplete)]
+    """Names of library arms for the shell, and files that begin alike; where no name fits, it goes on with files."""
+    from armdyn.cli.logs import DESCRIPTIONS
+
+    names = [name for name in library() if name.startswith(incomplete)]
+    files = [name for name in sorted(os.listdir()) if name.lower().endswith(DESCRIPTIONS)]
+    return names and names + [name for name in files if name.startswith(incomplete)]
 
 
 ArmName = Annotated[
