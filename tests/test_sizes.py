@@ -20,7 +20,7 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 1017, "calibration": 1740, "cli": 3778, "control": 4040, "dynamics": 3980, "identification": 8860,
+    ".": 1020, "calibration": 1740, "cli": 3784, "control": 4040, "dynamics": 3980, "identification": 8860,
     "kinematics": 1640, "model": 5220, "report": 1614, "servo": 1402, "shapes": 740, "simulation": 4550,
     "spatial": 320, "studio": 2578, "study": 1935, "trace": 5320, "trajectory": 3850,
 }  # fmt: skip
