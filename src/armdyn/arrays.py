@@ -34,11 +34,11 @@ def read_only(array: NDArray) -> NDArray:
     return array
 
 
-def finite_vector(value: Any, size: int, what: str) -> NDArray:
+def finite_vector(value: Any, size: int, what: str, error: type[ArmdynError] = ModelError) -> NDArray:
     """`size` finite numbers as a read-only array; `what` begins the error."""
     vector = as_floats(value)
     if vector.shape != (size,) or not np.isfinite(vector).all():
-        raise ModelError(where=what, expected=f"{size} finite numbers", got=quote(value))
+        raise error(where=what, expected=f"{size} finite numbers", got=quote(value))
     return read_only(vector)
 
 

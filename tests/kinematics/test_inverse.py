@@ -285,7 +285,7 @@ def test_tiny_and_huge_arms_are_solved_like_others(scaled, puma, configurations,
         (np.eye(4) + np.eye(4)[3][:, None] * 0.1, "last row"),
         ("upright", "expected matrices of numbers"),
         (np.eye(4) + 0j, "expected matrices of numbers"),
-        (np.eye(4) + 1e300 * np.eye(4, k=3), "expected positions within 1e.15 m"),
+        (np.eye(4) + 1e300 * np.eye(4, k=3), "expected positions within 1e.16 m"),
     ],
 )
 def test_poses_that_are_none_are_rejected(puma, pose, message):

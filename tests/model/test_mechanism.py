@@ -100,7 +100,7 @@ def test_frames_that_are_not_there():
         armdyn.forward_kinematics(arm, np.zeros(2), frame="foot")
     with pytest.raises(ModelError, match="frame 'hand' is fixed in link 'X', which is none of"):
         dataclasses.replace(arm, frames=(Frame("hand", "X"),))
-    with pytest.raises(ModelError, match="tip_link 'X' is none of its links"):
+    with pytest.raises(ModelError, match="the tip is fixed in link 'X', which is none of"):
         dataclasses.replace(arm, tip_link="X")
 
 

@@ -32,11 +32,3 @@ def joint_numbers(value: ArrayLike, n: int, where: str, expected: str) -> NDArra
     if array.shape not in ((), (n,)) or not (np.isfinite(array).all() and (array > 0).all()):
         raise ShapeError(where=where, expected=f"{expected}, one number or {n}", got=quote(value))
     return np.array(np.broadcast_to(array, n))
-
-
-def a_pose(value: ArrayLike, n: int, where: str) -> NDArray:
-    """Positions of n joints."""
-    array = as_numbers(value, where, f"{n} finite positions")
-    if array.shape != (n,) or not np.isfinite(array).all():
-        raise ShapeError(where=where, expected=f"{n} finite positions", got=quote(value))
-    return array

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from armdyn.arrays import as_floats, is_number
+from armdyn.arrays import finite_vector, is_number
 from armdyn.errors import ModelError, quote
 from armdyn.kinematics.forward import link_frames, named_frame
 from armdyn.kinematics.jacobian import jacobian
@@ -198,7 +198,7 @@ def on_plane(point: ArrayLike, normal: ArrayLike, flat: bool = False) -> Constra
     flat : bool
     """
     n = _unit(normal, "on_plane: normal")
-    plane = PointOnPlane(n, float(np.dot(n, _vector(point, "on_plane: point"))))
+    plane = PointOnPlane(n, float(np.dot(n, finite_vector(point, 3, "on_plane: point"))))
     return Constraint((plane, *(_aligned(n) if flat else ())))
 
 
@@ -210,7 +210,7 @@ def on_line(point: ArrayLike, direction: ArrayLike) -> Constraint:
     point, direction : array_like, shape (3,)
         A point of the line and its direction, in base axes.
     """
-    p = _vector(point, "on_line: point")
+    p = finite_vector(point, 3, "on_line: point")
     x, y, _ = rotation_from_z(np.array(_unit(direction, "on_line: direction"))).T
     return Constraint(tuple(PointOnPlane(tuple(n), float(n @ p)) for n in (x, y)))
 
@@ -223,7 +223,7 @@ def at_point(point: ArrayLike) -> Constraint:
     point : array_like, shape (3,)
         In base axes.
     """
-    p = _vector(point, "at_point: point")
+    p = finite_vector(point, 3, "at_point: point")
     return Constraint(tuple(PointOnPlane(tuple(n), float(n @ p)) for n in np.eye(3)))
 
 
@@ -237,7 +237,7 @@ def on_circle(center: ArrayLike, axis: ArrayLike, radius: float) -> Constraint:
     radius : float
         [m]
     """
-    c, n = _vector(center, "on_circle: center"), _unit(axis, "on_circle: axis")
+    c, n = finite_vector(center, 3, "on_circle: center"), _unit(axis, "on_circle: axis")
     return Constraint((PointOnPlane(n, float(np.dot(n, c))), PointAtDistance(tuple(c), radius, n)))
 
 
@@ -252,7 +252,7 @@ def on_hinge(pose: ArrayLike, point: ArrayLike, axis: ArrayLike) -> Constraint:
         A point of the hinge and its direction, in base axes.
     """
     T = check_transform(pose, "on_hinge: pose")
-    p, n = _vector(point, "on_hinge: point"), np.array(_unit(axis, "on_hinge: axis"))
+    p, n = finite_vector(point, 3, "on_hinge: point"), np.array(_unit(axis, "on_hinge: axis"))
     place, own_axis = T[:3, :3].T @ (p - T[:3, 3]), T[:3, :3].T @ n
     across = rotation_from_z(n).T[:2]
     held = [PointOnPlane(tuple(e), float(e @ p), tuple(place)) for e in np.eye(3)]
@@ -360,15 +360,8 @@ def check_constraint(constraint: Any) -> Constraint:
 # -- numbers that callers give ---------------------------------------------------------------------------------
 
 
-def _vector(value: ArrayLike, what: str) -> NDArray:
-    vector = as_floats(value)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(where=what, expected="three finite numbers", got=quote(value))
-    return vector
-
-
 def _unit(value: ArrayLike, what: str) -> Numbers:
-    vector = _vector(value, what)
+    vector = finite_vector(value, 3, what)
     size = float(np.linalg.norm(vector))
     if not size > 0:
         raise ModelError(where=what, expected="a direction", got="a vector of length zero")
@@ -379,7 +372,7 @@ def _set_vectors(condition: Any, **unit: bool) -> None:
     """Replace vectors of a condition by tuples, some of length one: constants that can be compared."""
     for name, is_unit in unit.items():
         what, value = f"{type(condition).__name__}: {name}", getattr(condition, name)
-        checked = _unit(value, what) if is_unit else tuple(float(x) for x in _vector(value, what))
+        checked = _unit(value, what) if is_unit else tuple(float(x) for x in finite_vector(value, 3, what))
         object.__setattr__(condition, name, checked)
 
 

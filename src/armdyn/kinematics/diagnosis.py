@@ -10,7 +10,7 @@ from armdyn.kinematics.damped_step import magnitude
 from armdyn.kinematics.error import task_rows
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.kinematics.numeric import Solution, SolverSettings, Starts, closest, no_limits, solve
+from armdyn.kinematics.numeric import MAX_STARTS_PER_POSE, Solution, SolverSettings, Starts, closest, no_limits, solve
 from armdyn.model.arm import Arm
 from armdyn.precision import FIVE_DIGITS, SIX_DIGITS
 
@@ -22,8 +22,6 @@ REASONS = {
 }
 # Restarts that are enough to tell whether a pose can be reached at all.
 DIAGNOSIS_RESTARTS = 15
-# Starts, besides the best configuration known, from which the nearest is sought.
-OTHER_STARTS = 7
 
 
 def explain(
@@ -54,7 +52,7 @@ def explain(
     lost = rows[~feasible]
     if len(lost):
         poses = poses[~feasible]
-        starts = np.concatenate([solution.q[lost, None], Starts(arm, limits, few)(poses, OTHER_STARTS)], axis=1)
+        starts = np.concatenate([solution.q[lost, None], Starts(arm, limits, few)(poses, MAX_STARTS_PER_POSE)], axis=1)
         solution.q[lost], solution.error[lost] = closest(arm, poses, starts, limits, settings.task)
         gap = _gap(arm, poses, starts, solution.error[lost])
         shortfall[lost] = np.where((reason[lost] == "reach")[:, None], gap, 0.0)

@@ -9,12 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError, quote
 from armdyn.model.quantities import Pose
-from armdyn.precision import SIX_DIGITS, SOLUTION_ERROR
+from armdyn.precision import HUGE, SIX_DIGITS, SOLUTION_ERROR
 from armdyn.spatial.rotation import nearest_rotation
 from armdyn.trace.formula import Array, Symbol, ca, traced
-
-# No arm is told to go farther than this [m]; distances beyond would overflow when they are squared.
-FARTHEST_TARGET_M = 1e15
 
 # Number of equations of each task; "position+z" is the position and the direction of the tip's z-axis.
 TASKS = {"pose": 6, "position": 3, "position+x": 5, "position+y": 5, "position+z": 5}
@@ -101,9 +98,9 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
         raise ShapeError(
             where=what, expected="finite numbers", got=f"NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}"
         )
-    too_far = (np.abs(T) > FARTHEST_TARGET_M).any((-1, -2))
+    too_far = (np.abs(T) > HUGE).any((-1, -2))
     if too_far.any():
-        raise ShapeError(where=what, expected=f"positions within {FARTHEST_TARGET_M:g} m{_where(too_far)}")
+        raise ShapeError(where=what, expected=f"positions within {HUGE:g} m{_where(too_far)}")
     defect = np.asarray(rigidity_defect(arm, T))
     if (defect > SIX_DIGITS).any():
         raise ShapeError(

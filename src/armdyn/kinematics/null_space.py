@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError
 from armdyn.kinematics.damped_step import damped_step, tip_error
-from armdyn.kinematics.numeric import Solution, SolverSettings, larger
+from armdyn.kinematics.numeric import STILL_STEP, Solution, SolverSettings, larger
 from armdyn.model.arm import Arm
 from armdyn.precision import MAX_ITERATIONS
 
@@ -18,8 +18,6 @@ Wish = Callable[[NDArray, NDArray], NDArray]
 
 # Part of the way to a posture in a step.
 POSTURE_STEP_RATIO = 0.5
-# Rest when no joint moves more than this in a step [rad or m].
-STILL_STEP = 1e-7
 # Steps that bring the tip back exactly at the end.
 RETURN_STEPS = 5
 

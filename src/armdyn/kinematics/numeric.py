@@ -23,14 +23,12 @@ from armdyn.precision import MAX_ITERATIONS
 STEPS_PER_CALL = 4
 HOPELESS_ERROR_RATIO = 0.5
 # Careful steps until a joint moves less than this in one [rad or m], or at most so many.
-STILL_STEP = 1e-6
+STILL_STEP = 1e-7
 # Random configurations among which the nearest is taken as a start.
 START_CANDIDATES = 64
 # Few poses get several starts side by side: at most this many each, and this many in all.
 MAX_STARTS_PER_POSE = 8
 MAX_STARTS = 512
-# Where a sliding joint without limits may start [m].
-SLIDING_START_M = 1.0
 
 
 Limits = tuple[NDArray, NDArray]
@@ -178,7 +176,7 @@ class Starts:
 def sampling_range(arm: Arm, limits: Limits) -> tuple[NDArray, NDArray]:
     """Joint positions between which starts are drawn: the limits, or one turn where there are none."""
     lower, upper = limits
-    room = np.array([np.pi if joint.kind == "revolute" else SLIDING_START_M for joint in arm.coordinate_joints])
+    room = np.array([np.pi if joint.kind == "revolute" else magnitude(arm) for joint in arm.coordinate_joints])
     low = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper - 2 * room, -room))
     high = np.where(np.isfinite(upper), upper, np.where(np.isfinite(lower), lower + 2 * room, room))
     return low, high

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats, finite_vector, read_only
 from armdyn.errors import MissingInertiaError, ModelError, quote
-from armdyn.frozen import Frozen
+from armdyn.frozen import Frozen, PartOf
 from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Dependence, Frame, Spring, dependence, parent_indices
 from armdyn.model.preprocessing import Preprocessing
@@ -69,10 +69,7 @@ class Link(Frozen):
         """Mass [kg]; NaN if unknown."""
         return float(self.inertia.mass)
 
-    @property
-    def com(self) -> NDArray:
-        """Centre of mass (3,) in the link's frame [m]."""
-        return self.inertia.com
+    com = PartOf[NDArray]("inertia.com", "Centre of mass (3,) in the link's frame [m].")
 
 
 class Segment(NamedTuple):
@@ -265,31 +262,17 @@ class Arm(HintedAttributes, Frozen):
         return self.n_joints - 1 if self.tip_link is None else self.link_names.index(self.tip_link)
 
     def _check_frames(self, where: str) -> None:
-        """Check that frames and springs lie in links of the arm, under names of their own."""
-        for frame in self.frames:
-            if frame.link not in self.link_names:
-                raise ModelError(
-                    f"frame '{frame.name}' is fixed in link '{frame.link}', which is none of "
-                    f"{', '.join(self.link_names)}",
-                    where=where,
-                    names=(frame.name, frame.link),
-                )
+        """Check that frames, springs and the tip lie in links of the arm, under names of their own."""
         _reject_doubles([*self.link_names, *(frame.name for frame in self.frames)], f"{where}: link and frame")
         _reject_doubles([spring.name for spring in self.springs], f"{where}: spring")
-        for spring in self.springs:
-            for link in set(spring.links) - {*self.link_names, self.base_name}:
-                known = ", ".join((self.base_name, *self.link_names))
-                raise ModelError(
-                    f"spring '{spring.name}' is fixed in link '{link}', which is none of {known}",
-                    where=where,
-                    names=(spring.name, link),
-                )
-        if self.tip_link is not None and self.tip_link not in self.link_names:
-            raise ModelError(
-                f"tip_link '{self.tip_link}' is none of its links {', '.join(self.link_names)}",
-                where=where,
-                names=(self.tip_link,),
-            )
+        places = [(f"frame '{frame.name}'", frame.link, self.link_names) for frame in self.frames]
+        known = (self.base_name, *self.link_names)
+        places += [(f"spring '{spring.name}'", link, known) for spring in self.springs for link in spring.links]
+        places += [] if self.tip_link is None else [("the tip", self.tip_link, self.link_names)]
+        for what, link, links in places:
+            if link not in links:
+                cause = f"{what} is fixed in link '{link}', which is none of {', '.join(links)}"
+                raise ModelError(cause, where=where, names=(what, link))
 
     def frame(self, name: str) -> tuple[int, NDArray]:
         """Return the index of the link that carries the frame `name`, and the frame's pose (4, 4) in that link.

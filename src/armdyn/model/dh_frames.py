@@ -31,8 +31,7 @@ from armdyn.spatial.transform import check_transform, inverse, transform
 
 # Sine of the angle below which axes count as parallel. Calling axes at sine s parallel costs an error of s
 # lengths, and their common normal suffers from round-off / s: the two meet at the root of 1e-16.
-PARALLEL_SINE = 1e-8
-ROUND_OFFS = 256  # of the largest moment, within which moved moments count as equal
+PARALLEL_SINE = np.sqrt(np.finfo(float).eps)
 
 
 class DhRow(NamedTuple):
@@ -212,7 +211,7 @@ def _without_round_off(body: Inertia, size: float) -> NDArray:
     """
     theta, mass = np.array(body.theta), abs(body.mass)
     for part, lever in ((slice(1, 4), size), (slice(4, 10), size**2)):
-        within = ROUND_OFFS * np.finfo(float).eps * max(float(np.abs(theta[part]).max()), mass * lever)
+        within = SOLUTION_ERROR * max(float(np.abs(theta[part]).max()), mass * lever)
         moments = theta[part]
         moments[np.abs(moments) < within] = 0.0
         for k in range(1, len(moments)):

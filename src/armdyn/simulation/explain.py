@@ -1,4 +1,4 @@
-"""Why a run went wrong, in words: the joint that diverged first, or that needs far more torque than the motion does."""
+"""Why a run went wrong, in words: the joint that left first, or that needs far more torque than the motion does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.simulation.loop.stability import MIN_FACTOR
+from armdyn.simulation.metrics import CLEAR_RATIO
 from armdyn.simulation.result import SimulationResult
 
-LARGE_TORQUE_RATIO = 1.5  # RMS torque over what the motion needs, from which on it is told
 # Velocity error over the reference's largest velocity, from which on a joint has left its way.
 LEFT_VELOCITY_RATIO = 3.0
 SHAKING_SHARE = 0.4  # share of steps at which a signal changes its sign, from which on it shakes from sample to sample
@@ -33,7 +33,7 @@ def torque_needed(result: SimulationResult) -> NDArray:
 
 
 def _divergence(result: SimulationResult) -> str:
-    """Return which joint diverged first, when and how."""
+    """Return which joint left first, when and how."""
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
     with np.errstate(invalid="ignore"):
@@ -41,8 +41,7 @@ def _divergence(result: SimulationResult) -> str:
     row = int(left.any(1).argmax()) if left.any() else len(result.t) - 1
     j = int(np.nan_to_num(np.abs(error[row]), nan=np.inf).argmax())
     ran = ", after its estimate ran away" if _estimate_ran(result, row) else ""
-    way = _way(error[: row + TAIL_SAMPLES, j], row)
-    return f"{_joint(result, j)} diverged first, at {result.t[row]:.3g} s, {way}{ran}"
+    return f"{_joint(result, j)} left first, at {result.t[row]:.3g} s, {_way(error[: row + TAIL_SAMPLES, j], row)}{ran}"
 
 
 def _way(error: NDArray, row: int) -> str:
@@ -51,13 +50,13 @@ def _way(error: NDArray, row: int) -> str:
     if row < AT_ONCE_SAMPLES or _shakes(around):
         return "shaking from sample to sample: its loop is too fast for its rate; lower the bandwidth or raise the rate"
     turns = np.diff(np.sign(around[np.isfinite(around)])) != 0
-    return "with growing oscillation" if turns.sum() > 1 else "running away to one side"
+    return "swinging ever wider" if turns.sum() > 1 else "running away to one side"
 
 
 def _strain(result: SimulationResult) -> str:
     """The joint with the most torque beyond what the motion needs, where that is much."""
     rms = [np.sqrt((x**2).mean(0)) for x in (result.tau, torque_needed(result))]
-    if np.linalg.norm(rms[0]) < LARGE_TORQUE_RATIO * np.linalg.norm(rms[1]):
+    if np.linalg.norm(rms[0]) < CLEAR_RATIO * np.linalg.norm(rms[1]):
         return ""
     j = int(np.argmax(rms[0] - rms[1]))
     turns = result.arm is None or result.arm.coordinate_joints[j].kind == "revolute"

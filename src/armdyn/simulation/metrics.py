@@ -11,6 +11,7 @@ from armdyn.simulation.result import SimulationResult
 
 # An error has settled when it stays below this part of its largest value.
 SETTLED_RATIO = 0.02
+CLEAR_RATIO = 1.5  # of torques, forces, errors or bandwidths of two runs, up to which they count as alike
 
 
 class Metrics(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from armdyn.numerals import pluralize
+from armdyn.simulation.metrics import CLEAR_RATIO
 
 if TYPE_CHECKING:
     from armdyn.simulation.compare import ComparisonRow
@@ -22,7 +23,6 @@ FAR_ERROR = 0.5  # error of a joint in the last third [rad or m] from which on a
 # Torque changes from sample to sample over the torque of the motion, from which on drives are shaken: with sensors as
 # of `REAL_SENSORS` laws have 0.01 to 0.07, super-twisting 0.1 to 0.4.
 ROUGH_RATIO = 0.1
-UNEQUAL_CROSSOVER_RATIO = 1.5  # fastest law's crossover over the slowest one's, from which on laws are not equally fast
 
 Failure = Literal["", "failed", "diverged", "far", "rough"]
 Level = Literal["good", "plain", "warn", "bad"]
@@ -135,7 +135,7 @@ class Ranking:
             return []
         slow, fast = self.by_speed[0], self.by_speed[-1]
         ends = f"{slow.crossover:.2g} Hz ({slow.row.name}) to {fast.crossover:.2g} Hz ({fast.row.name})"
-        if fast.crossover <= UNEQUAL_CROSSOVER_RATIO * slow.crossover:
+        if fast.crossover <= CLEAR_RATIO * slow.crossover:
             return [Sentence("plain", f"The laws are about equally fast: their torque loops cross over at {ends}.")]
         best = self.valid[0] if self.valid and self.valid[0] not in (slow, fast) else None
         of_best = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""

@@ -18,6 +18,7 @@ from armdyn.model.joint import DRIVE_NAMES
 from armdyn.progress import ProgressCallback, reporting, with_text
 from armdyn.shapes.obstacles import HalfSpace
 from armdyn.simulation.compare import Comparison, compare
+from armdyn.simulation.metrics import CLEAR_RATIO
 from armdyn.simulation.plant.contact import Contact
 from armdyn.simulation.plant.elasticity import Elasticity
 from armdyn.simulation.plant.plant import Plant
@@ -28,8 +29,6 @@ from armdyn.simulation.sensors import REAL_SENSORS
 # joints [Hz], stiffness of the wall [N/m], and the part of the tip's way that lies before it.
 PAYLOAD_MASS_RATIO, WEAK_TORQUE_RATIO, ELASTIC_HZ, WALL_STIFFNESS, WAY_BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
 MIN_WAY = 1e-3  # of the tip [m], below which there is no room for a wall
-# A law is as good as the best up to this factor: forces and errors of two runs differ less.
-AS_GOOD_RATIO = 1.5
 # What is so in a scenario, in words.
 WORDS = {
     "free": "the arm as its model says", "payload": "an unknown load at the tip",
@@ -148,7 +147,7 @@ class ScenarioComparison:
     def leaders(self, name: str) -> list[str]:
         """Laws that count and are as good as the best of a scenario, the best first."""
         scores = self.scores(name)
-        most = AS_GOOD_RATIO * min(scores.values(), default=0.0)
+        most = CLEAR_RATIO * min(scores.values(), default=0.0)
         return sorted((law for law in scores if scores[law] <= most), key=scores.__getitem__)
 
     def table(self) -> list[list[str]]:

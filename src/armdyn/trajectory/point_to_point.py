@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
 from armdyn.errors import ArmdynError, LimitError, ShapeError, check_choice
+from armdyn.frozen import PartOf
 from armdyn.trajectory.protocol import JointMotion
 from armdyn.trajectory.timing import Cubic, Quintic, SCurve, Timing, Trapezoid
 
@@ -31,10 +32,7 @@ class PointToPoint:
     end: NDArray
     timing: Timing
 
-    @property
-    def duration(self) -> float:
-        """[s]."""
-        return self.timing.duration
+    duration = PartOf[float]("timing.duration", "[s].")
 
     @property
     def n(self) -> int:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import check_positive, row_of
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import LimitError
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.protocol import JointMotion, Trajectory, times
@@ -35,10 +36,7 @@ class Retimed:
         """[s]."""
         return self.motion.duration * self.factor
 
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return self.motion.n
+    n = PartOf[int]("motion.n", "Number of joints.")
 
     def __call__(self, t: ArrayLike) -> JointMotion:
         """Joint motion at times t [s]."""

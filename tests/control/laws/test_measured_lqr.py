@@ -103,7 +103,7 @@ def test_runs_of_a_batch_are_apart(planar, swing):
 @pytest.mark.parametrize(
     ("change", "parts"),
     [
-        ({"pose": [0.0]}, {"where": "MeasuredLQR: pose", "expected": "2 finite positions", "got": "[0.0]"}),
+        ({"pose": [0.0]}, {"where": "MeasuredLQR: pose", "expected": "2 finite numbers", "got": "[0.0]"}),
         ({"width": 0.0}, {"where": "MeasuredLQR: width", "expected": "a velocity > 0", "got": "0.0"}),
         ({"Q": [1.0, 2.0]}, {"expected": "4 numbers or (4, 4)", "got": "(2,)"}),
         ({"Q": "small"}, {"expected": "numbers", "got": "'small'"}),

@@ -90,7 +90,7 @@ def test_the_lift_of_vukobratovic():
         (lambda: Line(A, 2 * np.eye(4)), "Line: end"),
         (lambda: Circle(A, A[:3, 3], (0, 0, 1)), "off the axis"),
         (lambda: Circle(A, (0, 0, 0), (0, 0, 0)), "length zero"),
-        (lambda: Circle(A, (0, 0), (0, 0, 1)), "center: expected three"),
+        (lambda: Circle(A, (0, 0), (0, 0, 1)), "center: expected 3"),
         (lambda: TipMotion(PATHS["line"], Trapezoid(1.0, 1.0, 1.0)), "give the timing path.length"),
         (lambda: lift(A, -1.0), "acceleration"),
     ],

@@ -15,6 +15,7 @@ from armdyn.control.laws.model import ModelBased
 from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
 from armdyn.errors import ShapeError, quote
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.trace.symbols import Symbol, ca
 
@@ -88,20 +89,14 @@ class Adaptive(ModelBased):
             name = self.unknowns.names[wrong[0][-1]]
             raise ShapeError(where=type(self).__name__, expected=f"lower <= start <= upper, not so for {name}")
 
-    @property
-    def arm(self) -> Arm:  # type: ignore[override]
-        """The model."""
-        return self.unknowns.arm
+    arm = PartOf[Arm]("unknowns.arm", "The model.")
 
     @property
     def subject(self) -> AdaptiveParameters:
         """The model's known part, and what of it is unknown."""
         return self.unknowns
 
-    @property
-    def compensates_friction(self) -> bool:
-        """Whether there is friction that is not unknown."""
-        return self.unknowns.knows_friction
+    compensates_friction = PartOf[bool]("unknowns.knows_friction", "Whether there is friction that is not unknown.")
 
     @property
     def models_friction(self) -> bool:

@@ -26,6 +26,7 @@ from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.regressors.split import Split
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError, check_choice, quote
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.trace.symbols import Symbol, ca
@@ -46,10 +47,7 @@ class AdaptiveParameters:
     phi: NDArray  # (u,) the arm's own values
     known_friction: NDArray  # (n, k + 3 h) friction that the law knows and compensates
 
-    @property
-    def name(self) -> str:
-        """The arm's name."""
-        return self.arm.name
+    name = PartOf[str]("arm.name", "The arm's name.")
 
     @property
     def count(self) -> int:

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import finite_vector
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
 from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.settings import a_pose, one_number
+from armdyn.control.settings import one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, check_choice
@@ -92,7 +93,7 @@ class Cascade(ModelLaw):
                 where="Cascade",
                 remedy=f"take at most {most:.3g} Hz",
             )
-        pose = np.zeros(arm.n) if q is None else a_pose(q, arm.n, "Cascade: q")
+        pose = np.zeros(arm.n) if q is None else finite_vector(q, arm.n, "Cascade: q", ShapeError)
         return cls.for_inertia(arm, w, np.diagonal(augmented_mass_matrix(arm, pose)), **options)
 
     @classmethod

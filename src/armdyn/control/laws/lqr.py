@@ -8,9 +8,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import finite_vector
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, MODELS, exerts_torque, model_torque
 from armdyn.control.protocol import Answer, Law, Reference, Values
-from armdyn.control.settings import a_pose, as_numbers, one_number
+from armdyn.control.settings import as_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import bryson
 from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
@@ -99,7 +100,7 @@ class TrajectoryLQR(Law):
         object.__setattr__(self, "_weights", weights)
         one_number(self.width, "TrajectoryLQR: width", "a velocity > 0")
         if self.hold is not None:
-            a_pose(self.hold, n, "TrajectoryLQR: hold")
+            finite_vector(self.hold, n, "TrajectoryLQR: hold", ShapeError)
 
     @property
     def compensates_friction(self) -> bool:
@@ -260,7 +261,7 @@ class MeasuredLQR(Law):
 
     def __post_init__(self) -> None:
         n = self.arm.n
-        pose = np.zeros(n) if self.pose is None else a_pose(self.pose, n, "MeasuredLQR: pose")
+        pose = np.zeros(n) if self.pose is None else finite_vector(self.pose, n, "MeasuredLQR: pose", ShapeError)
         one_number(self.width, "MeasuredLQR: width", "a velocity > 0")
         Q, R = weight_matrix(self.Q, 2 * n, "MeasuredLQR: Q"), weight_matrix(self.R, n, "MeasuredLQR: R")
         still = TrajectoryLQR(self.arm, Q, R, self.rate, "discrete").systems(pose, 0 * pose, 0 * pose)

@@ -24,10 +24,8 @@ from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.model.arm import Arm
+from armdyn.precision import FIVE_DIGITS
 from armdyn.trace.symbols import Symbol, ca
-
-# Velocity below which the secant of friction is not sought [rad/s or m/s].
-REST_VELOCITY = 1e-3 * FRICTION_WIDTH
 
 
 def secant_damping(arm: Arm, q: Symbol, qd: Symbol, params: Values) -> Symbol:
@@ -38,7 +36,7 @@ def secant_damping(arm: Arm, q: Symbol, qd: Symbol, params: Values) -> Symbol:
     slopes = []
     for shaft in joint_frictions(arm, q, qd, params["friction"]):
         torque = shaft.sliding(direction(shaft.v, FRICTION_WIDTH)) - shaft["offset"]
-        slopes.append(ca.fmax(torque * shaft.v, 0) / (shaft.v**2 + REST_VELOCITY**2))
+        slopes.append(ca.fmax(torque * shaft.v, 0) / (shaft.v**2 + FIVE_DIGITS**2))
     still, unit = ca.SX.zeros(arm.n), ca.SX.eye(arm.n)
     at_rest = drive_torque(arm, still, still, still, drive=params["drive"])
     columns = []

@@ -14,6 +14,7 @@ from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Va
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
 from armdyn.errors import ShapeError, quote
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import FRICTION_NUMBERS
 from armdyn.trajectory.protocol import JointMotion
@@ -39,20 +40,14 @@ class Wrapped(Law):
         for name, what in self.positive.items():
             _check_positive(self, name, what)
 
-    @property
-    def arm(self) -> Arm:  # type: ignore[override]
-        """The inner law's model."""
-        return self.law.arm
+    arm = PartOf[Arm]("law.arm", "The inner law's model.")
 
     @property
     def shapes(self) -> Mapping[str, str]:  # type: ignore[override]
         """Those of the inner law and those added."""
         return {**self.law.shapes, **self.own_shapes}
 
-    @property
-    def senses(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Sensors that the inner law needs."""
-        return self.law.senses
+    senses = PartOf[tuple[str, ...]]("law.senses", "Sensors that the inner law needs.")
 
     @property
     def params(self) -> dict[str, NDArray]:
@@ -60,10 +55,7 @@ class Wrapped(Law):
         added = {k: getattr(self, k) if hasattr(self, k) else self.arm.trace_data(k) for k in self.own_shapes}
         return {**added, **self.law.params}
 
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """The inner law's."""
-        return self.law.trace_sizes
+    trace_sizes = PartOf[Mapping[str, int]]("law.trace_sizes", "The inner law's.")
 
     @property
     def trace_key(self) -> str:
@@ -75,15 +67,8 @@ class Wrapped(Law):
         """Whether both are armdyn's own."""
         return super().is_known and self.law.is_known
 
-    @property
-    def compensates_friction(self) -> bool:
-        """Whether the inner law does."""
-        return self.law.compensates_friction
-
-    @property
-    def models_friction(self) -> bool:
-        """Whether the inner law does."""
-        return self.law.models_friction
+    compensates_friction = PartOf[bool]("law.compensates_friction", "Whether the inner law does.")
+    models_friction = PartOf[bool]("law.models_friction", "Whether the inner law does.")
 
     def without_friction(self) -> Law:
         """The same around the inner law without friction."""

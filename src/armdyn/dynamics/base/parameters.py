@@ -27,7 +27,7 @@ from armdyn.dynamics.regressors.joint_columns import (
     joint_parameters,
 )
 from armdyn.errors import ArmdynError, ShapeError, check_choice
-from armdyn.frozen import Frozen
+from armdyn.frozen import Frozen, PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
@@ -57,10 +57,7 @@ class BaseParameters(Frozen, HintedAttributes):
 
     # -- what they are --------------------------------------------------------------------------------
 
-    @property
-    def name(self) -> str:
-        """The arm's name."""
-        return self.source.name
+    name = PartOf[str]("source.name", "The arm's name.")
 
     @property
     def count(self) -> int:

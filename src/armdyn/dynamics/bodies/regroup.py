@@ -18,8 +18,8 @@ from typing import Any
 from armdyn.dynamics.bodies.body import Body, link_theta, symmetric
 from armdyn.model.arm import Arm, Segment
 from armdyn.trace.symbols import Symbol, ca
+from armdyn.trace.traced import MAX_PROGRAMS
 
-MAX_REMEMBERED = 64
 _known: dict[str, Any] = {}  # CasADi functions by the arm's geometry: formulas of one arm ask for the same again
 
 
@@ -29,7 +29,7 @@ def regroup(arm: Arm, theta: Symbol) -> Symbol:
     if function is None:
         symbol = ca.SX.sym("theta", 10 * arm.n_joints)
         function = ca.Function("regroup", [symbol], [_regroup_links(arm, symbol)])
-        if len(_known) >= MAX_REMEMBERED:
+        if len(_known) >= MAX_PROGRAMS:
             _known.clear()
         _known[arm.geometry_fingerprint] = function
     return function(theta)

@@ -33,7 +33,7 @@ NAMES = (
 )
 SIZE = len(NAMES)
 # Rows and columns of the six entries of a symmetric matrix, in the order of (106) and (112).
-PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+PAIRS = tuple(("xyz".index(row), "xyz".index(column)) for row, column in ((name[1], name[2]) for name in NAMES[-6:]))
 
 
 def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:

@@ -19,6 +19,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_regressor, adaptive_torque
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import ArmdynError, ShapeError, check_choice
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, Theta, TipWrench, V
 from armdyn.spatial import inertia as inertial
@@ -49,10 +50,7 @@ class Split:
     theta_known: NDArray  # (10 n,)
     phi: NDArray  # (u,)
 
-    @property
-    def name(self) -> str:
-        """The arm's name."""
-        return self.arm.name
+    name = PartOf[str]("arm.name", "The arm's name.")
 
     def theta(self, phi: ArrayLike) -> NDArray:
         """Inertial parameters (..., 10 n) for unknowns (..., u)."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from armdyn.errors import import_extra
 from armdyn.precision import SIX_DIGITS
 
-PLANE = 0  # of MuJoCo's kinds of geometries
 STEEPEST_FLOOR_COSINE = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor
 
 
@@ -72,7 +71,9 @@ def mounting_plane(model: Any, base: int, carriers: Sequence[int]) -> Plane | No
 
 def _is_wall(model: Any, g: int) -> bool:
     collides = model.geom_contype[g] or model.geom_conaffinity[g]
-    return bool(model.geom_type[g] == PLANE and collides and _stands(model, int(model.geom_bodyid[g])))
+    return bool(
+        model.geom_type[g] == _mujoco().mjtGeom.mjGEOM_PLANE and collides and _stands(model, int(model.geom_bodyid[g]))
+    )
 
 
 def _stands(model: Any, body: int) -> bool:
@@ -80,9 +81,13 @@ def _stands(model: Any, body: int) -> bool:
     return int(model.body_weldid[body]) == 0
 
 
+def _mujoco() -> Any:
+    return import_extra("mujoco", "MJCF files are read with MuJoCo, which is not installed", "mujoco")
+
+
 def _placed(model: Any) -> Any:
     """MuJoCo's data, all bodies and geometries where they are at first."""
-    mujoco = import_extra("mujoco", "MJCF files are read with MuJoCo, which is not installed", "mujoco")
+    mujoco = _mujoco()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     return data

@@ -25,10 +25,8 @@ from armdyn.model.urdf.extension import holds_tree, restore
 from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, held_motion, link_inertia
 from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain, mimic_of, reject_hold
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
+from armdyn.precision import HUGE
 from armdyn.spatial.transform import inverse
-
-# URDF knows no infinity: Gazebo's number for "no limit" is read and written as that.
-NO_LIMIT = 1e16
 
 
 def read_urdf(
@@ -251,7 +249,7 @@ def _bound(limit: Element, name: str, where: str, default: str) -> float:
 
 def without_huge(limit: float) -> float:
     """A limit; huge numbers mean none."""
-    return float(limit) if abs(limit) < NO_LIMIT else float(np.copysign(np.inf, limit))
+    return float(limit) if abs(limit) < HUGE else float(np.copysign(np.inf, limit))
 
 
 def _friction(joint: TreeJoint, where: str) -> Friction:

@@ -159,6 +159,11 @@ class Chain(NamedTuple):
     guess: str = ""
 
 
+def _no_motion(tree: Tree, base: str) -> ModelError:
+    cause = f"there is no moving joint below link '{base}'"
+    return ModelError(cause, where=tree.where, remedy="choose another base=", names=(base,))
+
+
 def whole_tree(tree: Tree, base: str) -> Chain:
     """All joints below `base`; the tip is the end of the branch with most moving joints, the first of equals."""
     if base not in tree.links:
@@ -166,12 +171,7 @@ def whole_tree(tree: Tree, base: str) -> Chain:
     joints = list(tree.below(base))
     moving = [joint for joint in joints if joint.moves]
     if not moving:
-        raise ModelError(
-            f"there is no moving joint below link '{base}'",
-            where=tree.where,
-            remedy="choose another base=",
-            names=(base,),
-        )
+        raise _no_motion(tree, base)
     if len(moving) > MAX_JOINTS:
         raise ModelError(f"more than {MAX_JOINTS} moving joints below '{base}'", where=tree.where, names=(base,))
     length = {base: 0}
@@ -213,12 +213,7 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
         length += ways[0].moves
         link = ways[0].child
     if not length:
-        raise ModelError(
-            f"there is no moving joint below link '{base}'",
-            where=tree.where,
-            remedy="choose another base=",
-            names=(base,),
-        )
+        raise _no_motion(tree, base)
     while len(tree.children[link]) == 1:
         link = tree.children[link][0].child
     return Chain(base, link, tree.path(base, link))

@@ -14,8 +14,9 @@ from armdyn.files import write_whole
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
 from armdyn.model.urdf.extension import extension, frame_names, plain_friction
-from armdyn.model.urdf.read import NO_LIMIT, impossible_note
+from armdyn.model.urdf.read import impossible_note
 from armdyn.model.urdf.xml import text
+from armdyn.precision import HUGE
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import to_rpy
 
@@ -144,7 +145,7 @@ def set_limits(element: Element, joint: Joint) -> None:
     """Write the joint's limits into its element."""
     limit = _child(element, "limit")
     for name in ("effort", "velocity", "lower", "upper"):
-        limit.set(name, text([np.clip(getattr(joint.limits, name), -NO_LIMIT, NO_LIMIT)]))
+        limit.set(name, text([np.clip(getattr(joint.limits, name), -HUGE, HUGE)]))
     if joint_type(joint) == "continuous":
         del limit.attrib["lower"], limit.attrib["upper"]
 

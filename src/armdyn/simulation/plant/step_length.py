@@ -19,10 +19,9 @@ from armdyn.errors import ModelError
 from armdyn.model.joint import DRIVE_NAMES, FRICTION_NAMES, STEEP_SPEED
 from armdyn.simulation.plant.plant import Plant
 
-# Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen
+# Of steps times rates: beyond 2.8 Runge-Kutta of order four lets every oscillation and decay grow. What is chosen, one,
 # leaves room for poses and runs of a batch that are not looked at.
 MAX_STEP_TIMES_RATE = 2.5
-CHOSEN_STEP_TIMES_RATE = 1.0
 DRY = ("coulomb", "static")
 N_EXAMPLES = 8  # runs of a batch, and instants of a motion, that stand for all in checks before a run
 
@@ -61,7 +60,7 @@ def fastest(plant: Plant, q: NDArray) -> Fastest:
 
 def substeps_for(plant: Plant, q: NDArray, h: float) -> int:
     """Into how many steps those of h [s] must be divided."""
-    return max(1, int(np.ceil(fastest(plant, q).rate * h / CHOSEN_STEP_TIMES_RATE)))
+    return max(1, int(np.ceil(fastest(plant, q).rate * h)))
 
 
 def check_step(plant: Plant, q: NDArray, h: float) -> None:

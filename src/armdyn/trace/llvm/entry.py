@@ -52,13 +52,13 @@ def entry(graph: Graph, shared: frozenset[int], uniform_size: int) -> str:
     several = len(graph.outputs) > 1
     lines = [
         *_load_context(len(bound)),
-        f"  %uniform.own = alloca [{max(uniform_size, 1)} x double], align 64",
-        f"  %dims = alloca [{MAX_AXES + max(len(port.shape) for port in graph.outputs)} x i64]",
-        f"  %given = alloca [{len(bound) + 2} x ptr]",
-        "  %overflow = alloca i32",
-        *field("uniform.bound", "%self", DATA, "ptr"),
-        f"  %first = icmp eq i64 %nargs, {len(data)}",
-        "  br i1 %first, label %check0, label %fallback",
+        f"""  %uniform.own = alloca [{max(uniform_size, 1)} x double], align 64
+  %dims = alloca [{MAX_AXES + max(len(port.shape) for port in graph.outputs)} x i64]
+  %given = alloca [{len(bound) + 2} x ptr]
+  %overflow = alloca i32
+{field("uniform.bound", "%self", DATA, "ptr")}
+  %first = icmp eq i64 %nargs, {len(data)}
+  br i1 %first, label %check0, label %fallback""",
         *_inputs(graph, data),
         *_keywords(bound, len(data)),
         *_threads(len(bound) + 1),
@@ -87,9 +87,9 @@ def _load_context(bound: int) -> list[str]:
     return lines
 
 
-def field(name: str, base: str, offset: int, kind: str) -> list[str]:
+def field(name: str, base: str, offset: int, kind: str) -> str:
     """Load a field of an object."""
-    return [f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}", f"  %{name} = load {kind}, ptr %{name}.p"]
+    return f"  %{name}.p = getelementptr i8, ptr {base}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p"
 
 
 def _lead(name: str, array: str, port: str, axes: int, flags: int) -> str:
@@ -103,40 +103,40 @@ def _inputs(graph: Graph, data: list[int]) -> list[str]:
     lines, best, most = [], "null", "0"
     for at, k in enumerate(data):
         lines += [
-            f"check{at}:",
-            f"  %a{at}.at = getelementptr ptr, ptr %argv, i64 {at}",
-            f"  %a{at} = load ptr, ptr %a{at}.at",
-            _lead(f"nb{at}", f"%a{at}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED),
-            f"  %bad{at} = icmp slt i64 %nb{at}, 0",
-            f"  br i1 %bad{at}, label %fallback, label %next{at}",
-            f"next{at}:",
-            *field(f"a{at}.data", f"%a{at}", DATA, "ptr"),
-            f"  %more{at} = icmp sgt i64 %nb{at}, {most}",
-            f"  %best{at} = select i1 %more{at}, ptr %a{at}, ptr {best}",
-            f"  %most{at} = select i1 %more{at}, i64 %nb{at}, i64 {most}",
-            f"  br label %check{at + 1}",
+            f"""check{at}:
+  %a{at}.at = getelementptr ptr, ptr %argv, i64 {at}
+  %a{at} = load ptr, ptr %a{at}.at
+{_lead(f"nb{at}", f"%a{at}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED)}
+  %bad{at} = icmp slt i64 %nb{at}, 0
+  br i1 %bad{at}, label %fallback, label %next{at}
+next{at}:
+{field(f"a{at}.data", f"%a{at}", DATA, "ptr")}
+  %more{at} = icmp sgt i64 %nb{at}, {most}
+  %best{at} = select i1 %more{at}, ptr %a{at}, ptr {best}
+  %most{at} = select i1 %more{at}, i64 %nb{at}, i64 {most}
+  br label %check{at + 1}""",
         ]
         best, most = f"%best{at}", f"%most{at}"
     lines += [f"check{len(data)}:", f"  %few = icmp sle i64 {most}, {MAX_AXES}"]
     lines += ["  br i1 %few, label %same0, label %fallback"]
     for at, k in enumerate(data):
         lines += [
-            f"same{at}:",
-            f"  %equal{at} = call i1 @same(ptr %a{at}, i64 %nb{at}, ptr {best}, i64 {most})",
-            f"  %single{at} = icmp eq i64 %nb{at}, 0",
-            f"  %s{at} = select i1 %single{at}, i64 0, i64 {8 * graph.inputs[k].size}",
-            f"  br i1 %equal{at}, label %same{at + 1}, label %fallback",
+            f"""same{at}:
+  %equal{at} = call i1 @same(ptr %a{at}, i64 %nb{at}, ptr {best}, i64 {most})
+  %single{at} = icmp eq i64 %nb{at}, 0
+  %s{at} = select i1 %single{at}, i64 0, i64 {8 * graph.inputs[k].size}
+  br i1 %equal{at}, label %same{at + 1}, label %fallback""",
         ]
     return [
         *lines,
-        f"same{len(data)}:",
-        f"  %axes = add i64 {most}, 0",
-        f"  %count = call i64 @samples(ptr {best}, i64 {most}, ptr %dims)",
-        *field("limit", "%uniform.bound", LIMIT, "i64"),
-        "  %some = icmp sgt i64 %count, 0",
-        "  %within = icmp slt i64 %count, %limit",
-        "  %mine = and i1 %some, %within",
-        "  br i1 %mine, label %keywords, label %fallback",
+        f"""same{len(data)}:
+  %axes = add i64 {most}, 0
+  %count = call i64 @samples(ptr {best}, i64 {most}, ptr %dims)
+{field("limit", "%uniform.bound", LIMIT, "i64")}
+  %some = icmp sgt i64 %count, 0
+  %within = icmp slt i64 %count, %limit
+  %mine = and i1 %some, %within
+  br i1 %mine, label %keywords, label %fallback""",
     ]
 
 
@@ -147,23 +147,23 @@ def _keywords(bound: list[int], count: int) -> list[str]:
     lines += [f"  %given{j} = getelementptr ptr, ptr %given, i64 {j}" for j in range(len(names))]
     lines += [f"  store ptr null, ptr %given{j}" for j in range(len(names))]
     lines += [
-        "  %plain = icmp eq ptr %kwnames, null",
-        "  br i1 %plain, label %sorted, label %kw.start",
-        "kw.start:",
-        *field("kw.count", "%kwnames", SIZE, "i64"),
-        "  br label %kw.next",
-        "kw.next:",
-        "  %kw.k = phi i64 [ 0, %kw.start ], [ %kw.ahead, %kw.store ]",
-        "  %kw.more = icmp slt i64 %kw.k, %kw.count",
-        "  br i1 %kw.more, label %kw.name, label %sorted",
-        "kw.name:",
-        "  %kw.at = call ptr %getitem(ptr %kwnames, i64 %kw.k)",
-        f"  %kw.place = add i64 %kw.k, {count}",
-        "  %kw.argument = getelementptr ptr, ptr %argv, i64 %kw.place",
-        "  %kw.given = load ptr, ptr %kw.argument",
-        "  %kw.none = icmp eq ptr %kw.given, %none",
-        "  %kw.value = select i1 %kw.none, ptr null, ptr %kw.given",
-        "  br label %kw.is0",
+        f"""  %plain = icmp eq ptr %kwnames, null
+  br i1 %plain, label %sorted, label %kw.start
+kw.start:
+{field("kw.count", "%kwnames", SIZE, "i64")}
+  br label %kw.next
+kw.next:
+  %kw.k = phi i64 [ 0, %kw.start ], [ %kw.ahead, %kw.store ]
+  %kw.more = icmp slt i64 %kw.k, %kw.count
+  br i1 %kw.more, label %kw.name, label %sorted
+kw.name:
+  %kw.at = call ptr %getitem(ptr %kwnames, i64 %kw.k)
+  %kw.place = add i64 %kw.k, {count}
+  %kw.argument = getelementptr ptr, ptr %argv, i64 %kw.place
+  %kw.given = load ptr, ptr %kw.argument
+  %kw.none = icmp eq ptr %kw.given, %none
+  %kw.value = select i1 %kw.none, ptr null, ptr %kw.given
+  br label %kw.is0""",
     ]
     for j, name in enumerate(names):
         other = f"kw.is{j + 1}" if j + 1 < len(names) else "fallback"
@@ -171,36 +171,37 @@ def _keywords(bound: list[int], count: int) -> list[str]:
         lines += [f"  br i1 %kw.hit{j}, label %kw.store, label %{other}"]
     return [
         *lines,
-        "kw.store:",
-        f"  %kw.slot = phi i64 {', '.join(f'[ {j}, %kw.is{j} ]' for j in range(len(names)))}",
-        "  %kw.to = getelementptr ptr, ptr %given, i64 %kw.slot",
-        "  store ptr %kw.value, ptr %kw.to",
-        "  %kw.ahead = add i64 %kw.k, 1",
-        "  br label %kw.next",
+        f"""kw.store:
+  %kw.slot = phi i64 {", ".join(f"[ {j}, %kw.is{j} ]" for j in range(len(names)))}
+  %kw.to = getelementptr ptr, ptr %given, i64 %kw.slot
+  store ptr %kw.value, ptr %kw.to
+  %kw.ahead = add i64 %kw.k, 1
+  br label %kw.next""",
     ]
 
 
 def _threads(place: int) -> list[str]:
     """One thread does, unless several are asked for and would pay."""
+    # `as_long` gives -1 beyond 64 bits.
     return [
-        "sorted:",
-        f"  %t = load ptr, ptr %given{place}",
-        "  %t.no = icmp eq ptr %t, null",
-        "  br i1 %t.no, label %data, label %t.look",
-        "t.look:",
-        *field("t.type", "%t", TYPE, "ptr"),
-        "  %t.is = icmp eq ptr %t.type, %int",
-        "  br i1 %t.is, label %t.read, label %fallback",
-        "t.read:",
-        "  %t.long = call i64 %as_long(ptr %t, ptr %overflow)",  # -1 beyond 64 bits,
-        "  %t.below = sub i64 %t.long, 2",
-        "  %t.several = icmp ult i64 %t.below, 1023",
-        *field("pays", "%uniform.bound", PAYS, "i64"),
-        "  %t.vain = icmp slt i64 %count, %pays",
-        "  %t.ignored = and i1 %t.several, %t.vain",
-        "  %t.one = icmp eq i64 %t.long, 1",
-        "  %t.mine = or i1 %t.one, %t.ignored",
-        "  br i1 %t.mine, label %data, label %fallback",
+        f"""sorted:
+  %t = load ptr, ptr %given{place}
+  %t.no = icmp eq ptr %t, null
+  br i1 %t.no, label %data, label %t.look
+t.look:
+{field("t.type", "%t", TYPE, "ptr")}
+  %t.is = icmp eq ptr %t.type, %int
+  br i1 %t.is, label %t.read, label %fallback
+t.read:
+  %t.long = call i64 %as_long(ptr %t, ptr %overflow)
+  %t.below = sub i64 %t.long, 2
+  %t.several = icmp ult i64 %t.below, 1023
+{field("pays", "%uniform.bound", PAYS, "i64")}
+  %t.vain = icmp slt i64 %count, %pays
+  %t.ignored = and i1 %t.several, %t.vain
+  %t.one = icmp eq i64 %t.long, 1
+  %t.mine = or i1 %t.one, %t.ignored
+  br i1 %t.mine, label %data, label %fallback""",
     ]
 
 
@@ -209,7 +210,12 @@ def _uniform(graph: Graph, bound: list[int]) -> list[str]:
     lines = ["data:", *(f"  %b{j} = load ptr, ptr %given{j}" for j in range(len(bound)))]
     lines += [f"  %y = load ptr, ptr %given{len(bound)}"]
     if not bound:
-        return [*lines, "  br label %ready", "ready:", "  %uniform = getelementptr i8, ptr %uniform.bound, i64 0"]
+        return [
+            *lines,
+            """  br label %ready
+ready:
+  %uniform = getelementptr i8, ptr %uniform.bound, i64 0""",
+        ]
     any_given = "false"
     for j in range(len(bound)):
         lines += [f"  %has{j} = icmp ne ptr %b{j}, null", f"  %any{j} = or i1 {any_given}, %has{j}"]
@@ -217,25 +223,25 @@ def _uniform(graph: Graph, bound: list[int]) -> list[str]:
     lines += [f"  br i1 {any_given}, label %own0, label %ready"]
     for j, k in enumerate(bound):
         lines += [
-            f"own{j}:",
-            *field(f"kept{j}", "%uniform.bound", BOUND + 8 * j, "ptr"),
-            f"  br i1 %has{j}, label %look{j}, label %own.next{j}",
-            f"look{j}:",
-            _lead(f"nbb{j}", f"%b{j}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED),
-            *field(f"b{j}.data", f"%b{j}", DATA, "ptr"),
-            f"  %single.b{j} = icmp eq i64 %nbb{j}, 0",
-            f"  br i1 %single.b{j}, label %own.next{j}, label %fallback",
-            f"own.next{j}:",
-            f"  %u{j} = phi ptr [ %kept{j}, %own{j} ], [ %b{j}.data, %look{j} ]",
-            f"  br label %own{j + 1}",
+            f"""own{j}:
+{field(f"kept{j}", "%uniform.bound", BOUND + 8 * j, "ptr")}
+  br i1 %has{j}, label %look{j}, label %own.next{j}
+look{j}:
+{_lead(f"nbb{j}", f"%b{j}", f"i{k}", len(graph.inputs[k].shape), CONTIGUOUS | ALIGNED)}
+{field(f"b{j}.data", f"%b{j}", DATA, "ptr")}
+  %single.b{j} = icmp eq i64 %nbb{j}, 0
+  br i1 %single.b{j}, label %own.next{j}, label %fallback
+own.next{j}:
+  %u{j} = phi ptr [ %kept{j}, %own{j} ], [ %b{j}.data, %look{j} ]
+  br label %own{j + 1}""",
         ]
     return [
         *lines,
-        f"own{len(bound)}:",
-        f"  call void @prepare({', '.join([*(f'ptr %u{j}' for j in range(len(bound))), 'ptr %uniform.own'])})",
-        "  br label %ready",
-        "ready:",
-        f"  %uniform = phi ptr [ %uniform.bound, %data ], [ %uniform.own, %own{len(bound)} ]",
+        f"""own{len(bound)}:
+  call void @prepare({", ".join([*(f"ptr %u{j}" for j in range(len(bound))), "ptr %uniform.own"])})
+  br label %ready
+ready:
+  %uniform = phi ptr [ %uniform.bound, %data ], [ %uniform.own, %own{len(bound)} ]""",
     ]
 
 
@@ -244,7 +250,11 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
     total = 8 * sum(port.size for port in graph.outputs)
     scalar = several and any(not port.shape for port in graph.outputs)  # a scalar is no array to collect
     lines = ["  %fresh = icmp eq ptr %y, null", "  br i1 %fresh, label %size, label %to"]
-    lines += ["size:", f"  %bytes = mul i64 %count, {total}", f"  %small = icmp slt i64 %bytes, {LARGE_RESULT_BYTES}"]
+    lines += [
+        f"""size:
+  %bytes = mul i64 %count, {total}
+  %small = icmp slt i64 %bytes, {LARGE_RESULT_BYTES}"""
+    ]
     lines += [f"  %batched = icmp sgt i64 %axes, {0 if scalar else -1}", "  %here = and i1 %small, %batched"]
     lines += ["  br i1 %here, label %new0, label %fallback"]
     for k, port in enumerate(graph.outputs):
@@ -255,16 +265,17 @@ def _choice(graph: Graph, data: list[int], several: bool) -> list[str]:
                 f"  %dp{k}.{j} = getelementptr i64, ptr %dims, i64 %d{k}.{j}",
             ]
             lines += [f"  store i64 {size}, ptr %dp{k}.{j}"]
+        # NumPy's function takes over one reference to the dtype.
         lines += [
-            f"  %nd{k} = add i64 %axes, {len(port.shape)}",
-            f"  %n{k} = trunc i64 %nd{k} to i32",
-            "  call void %incref(ptr %float64)",  # NumPy's function takes over one reference to the dtype
-            f"  %new{k}.array = call ptr %empty(i32 %n{k}, ptr %dims, ptr %float64, i32 0)",
-            f"  %none{k} = icmp eq ptr %new{k}.array, null",
-            f"  br i1 %none{k}, label %failed, label %made{k}",
-            f"made{k}:",
-            *field(f"new{k}.data", f"%new{k}.array", DATA, "ptr"),
-            f"  br label %{f'new{k + 1}' if k + 1 < len(graph.outputs) else 'compute'}",
+            f"""  %nd{k} = add i64 %axes, {len(port.shape)}
+  %n{k} = trunc i64 %nd{k} to i32
+  call void %incref(ptr %float64)
+  %new{k}.array = call ptr %empty(i32 %n{k}, ptr %dims, ptr %float64, i32 0)
+  %none{k} = icmp eq ptr %new{k}.array, null
+  br i1 %none{k}, label %failed, label %made{k}
+made{k}:
+{field(f"new{k}.data", f"%new{k}.array", DATA, "ptr")}
+  br label %{f"new{k + 1}" if k + 1 < len(graph.outputs) else "compute"}""",
         ]
     return [*lines, "failed:", "  ret ptr null", *_to(graph, data, several)]
 
@@ -275,43 +286,48 @@ def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
     lines = ["to:"]
     if several:
         lines += [
-            *field("y.type", "%y", TYPE, "ptr"),
-            *field("y.class", "%uniform.bound", COLLECT, "ptr"),
-            "  %y.named = icmp eq ptr %y.type, %y.class",
-            "  %y.plain = icmp eq ptr %y.type, %tuple",
-            "  %y.tuple = or i1 %y.named, %y.plain",
-            "  br i1 %y.tuple, label %to.size, label %fallback",
-            "to.size:",
-            *field("y.count", "%y", SIZE, "i64"),
-            f"  %y.whole = icmp eq i64 %y.count, {count}",
-            "  br i1 %y.whole, label %to0, label %fallback",
+            f"""{field("y.type", "%y", TYPE, "ptr")}
+{field("y.class", "%uniform.bound", COLLECT, "ptr")}
+  %y.named = icmp eq ptr %y.type, %y.class
+  %y.plain = icmp eq ptr %y.type, %tuple
+  %y.tuple = or i1 %y.named, %y.plain
+  br i1 %y.tuple, label %to.size, label %fallback
+to.size:
+{field("y.count", "%y", SIZE, "i64")}
+  %y.whole = icmp eq i64 %y.count, {count}
+  br i1 %y.whole, label %to0, label %fallback""",
         ]
     else:
         lines += ["  br label %to0"]
     for k, port in enumerate(graph.outputs):
         place = f"call ptr %getitem(ptr %y, i64 {k})" if several else "getelementptr i8, ptr %y, i64 0"
         lines += [
-            f"to{k}:",
-            f"  %y{k} = {place}",
-            _lead(f"nby{k}", f"%y{k}", f"o{k}", len(port.shape), CONTIGUOUS | ALIGNED | WRITEABLE),
-            f"  %as_many{k} = icmp eq i64 %nby{k}, %axes",
-            f"  %not_scalar{k} = icmp sgt i64 %nby{k}, {-1 if port.shape else 0}",
-            f"  %y{k}.fits = and i1 %as_many{k}, %not_scalar{k}",
-            f"  br i1 %y{k}.fits, label %to.axes{k}, label %fallback",
-            f"to.axes{k}:",
-            *field(f"y{k}.dims", f"%y{k}", DIMS, "ptr"),
-            f"  %y{k}.same = call i1 @equal(ptr %y{k}.dims, ptr %dims, i64 %axes)",
-            *field(f"y{k}.data", f"%y{k}", DATA, "ptr"),
-            f"  %y{k}.bytes = mul i64 %count, {8 * port.size}",
-            f"  %y{k}.end = getelementptr i8, ptr %y{k}.data, i64 %y{k}.bytes",
-            f"  br i1 %y{k}.same, label %{f'to{k + 1}' if k + 1 < count else 'ends'}, label %fallback",
+            f"""to{k}:
+  %y{k} = {place}
+{_lead(f"nby{k}", f"%y{k}", f"o{k}", len(port.shape), CONTIGUOUS | ALIGNED | WRITEABLE)}
+  %as_many{k} = icmp eq i64 %nby{k}, %axes
+  %not_scalar{k} = icmp sgt i64 %nby{k}, {-1 if port.shape else 0}
+  %y{k}.fits = and i1 %as_many{k}, %not_scalar{k}
+  br i1 %y{k}.fits, label %to.axes{k}, label %fallback
+to.axes{k}:
+{field(f"y{k}.dims", f"%y{k}", DIMS, "ptr")}
+  %y{k}.same = call i1 @equal(ptr %y{k}.dims, ptr %dims, i64 %axes)
+{field(f"y{k}.data", f"%y{k}", DATA, "ptr")}
+  %y{k}.bytes = mul i64 %count, {8 * port.size}
+  %y{k}.end = getelementptr i8, ptr %y{k}.data, i64 %y{k}.bytes
+  br i1 %y{k}.same, label %{f"to{k + 1}" if k + 1 < count else "ends"}, label %fallback""",
         ]
-    lines += ["ends:"]
+    return [*lines, *_apart(graph, data)]
+
+
+def _apart(graph: Graph, data: list[int]) -> list[str]:
+    """Check that given arrays overlap neither inputs nor each other."""
+    lines, count = ["ends:"], len(graph.outputs)
     for at, k in enumerate(data):
         lines += [
-            f"  %rows{at} = select i1 %single{at}, i64 1, i64 %count",
-            f"  %room{at} = mul i64 %rows{at}, {8 * graph.inputs[k].size}",
-            f"  %a{at}.end = getelementptr i8, ptr %a{at}.data, i64 %room{at}",
+            f"""  %rows{at} = select i1 %single{at}, i64 1, i64 %count
+  %room{at} = mul i64 %rows{at}, {8 * graph.inputs[k].size}
+  %a{at}.end = getelementptr i8, ptr %a{at}.data, i64 %room{at}""",
         ]
     # Bound data are read before the results are written: they may overlap.
     others = [[*(f"%a{at}" for at in range(len(data))), *(f"%y{j}" for j in range(k))] for k in range(count)]
@@ -319,13 +335,18 @@ def _to(graph: Graph, data: list[int], several: bool) -> list[str]:
     for k in range(count):
         for j, other in enumerate(others[k]):
             lines += [
-                f"  %before{k}.{j} = icmp ule ptr %y{k}.end, {other}.data",
-                f"  %behind{k}.{j} = icmp ule ptr {other}.end, %y{k}.data",
-                f"  %clear{k}.{j} = or i1 %before{k}.{j}, %behind{k}.{j}",
-                f"  %apart{k}.{j} = and i1 {apart}, %clear{k}.{j}",
+                f"""  %before{k}.{j} = icmp ule ptr %y{k}.end, {other}.data
+  %behind{k}.{j} = icmp ule ptr {other}.end, %y{k}.data
+  %clear{k}.{j} = or i1 %before{k}.{j}, %behind{k}.{j}
+  %apart{k}.{j} = and i1 {apart}, %clear{k}.{j}""",
             ]
             apart = f"%apart{k}.{j}"
-    return [*lines, f"  br i1 {apart}, label %taken, label %fallback", "taken:", "  br label %compute"]
+    return [
+        *lines,
+        f"""  br i1 {apart}, label %taken, label %fallback
+taken:
+  br label %compute""",
+    ]
 
 
 def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
@@ -341,14 +362,14 @@ def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
     call = f"  call void @batch({', '.join(words)}, ptr %uniform, i64 %count)"
     return [
         *lines,
-        f"  %long = icmp sge i64 %count, {RELEASE_FROM}",
-        "  br i1 %long, label %release, label %hold",
-        "release:",
-        "  %thread = call ptr %save()",
+        f"""  %long = icmp sge i64 %count, {RELEASE_FROM}
+  br i1 %long, label %release, label %hold
+release:
+  %thread = call ptr %save()""",
         call,
-        "  call void %restore(ptr %thread)",
-        "  br label %finish",
-        "hold:",
+        """  call void %restore(ptr %thread)
+  br label %finish
+hold:""",
         call,
         "  br label %finish",
         "finish:",
@@ -359,11 +380,11 @@ def _compute(graph: Graph, data: list[int], several: bool) -> list[str]:
 def _one(port: Port) -> list[str]:
     """The result; a given array gets a reference more, and of a single sample without axes its number is returned."""
     return [
-        "  br i1 %fresh, label %answer.new, label %answer.given",
-        "answer.given:",
-        "  call void %incref(ptr %r0)",
-        "  ret ptr %r0",
-        "answer.new:",
+        """  br i1 %fresh, label %answer.new, label %answer.given
+answer.given:
+  call void %incref(ptr %r0)
+  ret ptr %r0
+answer.new:""",
         *([] if port.shape else ["  %number = call ptr %scalar(ptr %r0)"]),  # an array with axes stays itself
         f"  ret ptr {'%r0' if port.shape else '%number'}",
     ]
@@ -372,42 +393,48 @@ def _one(port: Port) -> list[str]:
 def _collect(count: int) -> list[str]:
     """The arrays in a named tuple, made as `tuple.__new__` does, without Python's function for it."""
     lines = [
-        f"  %all = call ptr %tuple_of(i64 {count})",
-        "  %all.none = icmp eq ptr %all, null",
-        "  br i1 %all.none, label %collected, label %fill",
-        "fill:",
+        f"""  %all = call ptr %tuple_of(i64 {count})
+  %all.none = icmp eq ptr %all, null
+  br i1 %all.none, label %collected, label %fill
+fill:""",
     ]
     for k in range(count):
         lines += [f"  call void %incref(ptr %r{k})", f"  call i32 %setitem(ptr %all, i64 {k}, ptr %r{k})"]
+    # `setitem` takes the references over.
     lines += [
-        "  %only = call ptr %tuple_of(i64 1)",
-        "  %only.none = icmp eq ptr %only, null",
-        "  br i1 %only.none, label %spoiled, label %make",
-        "spoiled:",
-        "  call void %decref(ptr %all)",
-        "  br label %collected",
-        "make:",
-        "  call i32 %setitem(ptr %only, i64 0, ptr %all)",  # takes the reference over
-        *field("collect", "%uniform.bound", COLLECT, "ptr"),
-        "  %made = call ptr %new_tuple(ptr %collect, ptr %only, ptr null)",
-        "  call void %decref(ptr %only)",
-        "  br label %collected",
-        "collected:",
-        "  %results = phi ptr [ null, %finish ], [ null, %spoiled ], [ %made, %make ]",
-        "  br i1 %fresh, label %own, label %answer.all",
-        "own:",
+        f"""  %only = call ptr %tuple_of(i64 1)
+  %only.none = icmp eq ptr %only, null
+  br i1 %only.none, label %spoiled, label %make
+spoiled:
+  call void %decref(ptr %all)
+  br label %collected
+make:
+  call i32 %setitem(ptr %only, i64 0, ptr %all)
+{field("collect", "%uniform.bound", COLLECT, "ptr")}
+  %made = call ptr %new_tuple(ptr %collect, ptr %only, ptr null)
+  call void %decref(ptr %only)
+  br label %collected
+collected:
+  %results = phi ptr [ null, %finish ], [ null, %spoiled ], [ %made, %make ]
+  br i1 %fresh, label %own, label %answer.all
+own:""",
     ]
     lines += [f"  call void %decref(ptr %r{k})" for k in range(count)]
-    return [*lines, "  br label %answer.all", "answer.all:", "  ret ptr %results"]
+    return [
+        *lines,
+        """  br label %answer.all
+answer.all:
+  ret ptr %results""",
+    ]
 
 
 def _fallback() -> list[str]:
     """Let Python handle the call."""
     return [
-        "fallback:",
-        *field("callable", "%uniform.bound", FALLBACK, "ptr"),
-        "  %answer = call ptr %vectorcall(ptr %callable, ptr %argv, i64 %nargs, ptr %kwnames)",
-        "  ret ptr %answer",
+        f"""fallback:
+{field("callable", "%uniform.bound", FALLBACK, "ptr")}
+  %answer = call ptr %vectorcall(ptr %callable, ptr %argv, i64 %nargs, ptr %kwnames)
+  ret ptr %answer""",
     ]
 
 

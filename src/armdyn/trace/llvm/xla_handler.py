@@ -23,26 +23,26 @@ def xla_handler(graph: Graph, shared: frozenset[int]) -> str:
     """`handler(frame)`: the samples of one call, or the version of the interface if XLA asks for that."""
     count, total = len(graph.inputs), len(graph.inputs) + len(graph.outputs)
     lines = [
-        "define ptr @handler(ptr %frame) nounwind {",
-        "entry:",
-        f"  %args = alloca [{total} x ptr]",
-        f"  %steps = alloca [{total} x i64]",
-        "  %count = alloca i64",
-        *field("extension", "%frame", EXTENSION, "ptr"),
-        "  %plain = icmp eq ptr %extension, null",
-        "  br i1 %plain, label %run, label %ask",
-        "ask:",
-        *field("kind", "%extension", KIND, "i32"),
-        "  %asked = icmp eq i32 %kind, 1",
-        "  br i1 %asked, label %tell, label %run",
+        f"""define ptr @handler(ptr %frame) nounwind {{
+entry:
+  %args = alloca [{total} x ptr]
+  %steps = alloca [{total} x i64]
+  %count = alloca i64
+{field("extension", "%frame", EXTENSION, "ptr")}
+  %plain = icmp eq ptr %extension, null
+  br i1 %plain, label %run, label %ask
+ask:
+{field("kind", "%extension", KIND, "i32")}
+  %asked = icmp eq i32 %kind, 1
+  br i1 %asked, label %tell, label %run""",
         *_tell(),
-        "run:",
-        *field("arguments", "%frame", ARGUMENTS, "ptr"),
-        *field("results", "%frame", RESULTS, "ptr"),
+        f"""run:
+{field("arguments", "%frame", ARGUMENTS, "ptr")}
+{field("results", "%frame", RESULTS, "ptr")}""",
     ]
     for k in range(total):
         table, place = ("%arguments", k) if k < count else ("%results", k - count)
-        lines += [*field(f"b{k}", table, 8 * place, "ptr"), *field(f"data{k}", f"%b{k}", DATA, "ptr")]
+        lines += [field(f"b{k}", table, 8 * place, "ptr"), field(f"data{k}", f"%b{k}", DATA, "ptr")]
         lines += [f"  %a{k} = getelementptr ptr, ptr %args, i64 {k}", f"  store ptr %data{k}, ptr %a{k}"]
         lines += _step(k, 8 * (*graph.inputs, *graph.outputs)[k].size, k in shared)
     lines += [f"  store i64 %n{count}, ptr %count", "  call void @loop(ptr %args, ptr %count, ptr %steps, ptr null)"]
@@ -59,10 +59,10 @@ def _step(k: int, size: int, is_shared: bool) -> list[str]:
     if is_shared:
         return [store, f"  store i64 0, ptr %s{k}"]
     return [
-        *field(f"d{k}", f"%b{k}", DIMS, "ptr"),
-        f"  %n{k} = load i64, ptr %d{k}",
-        f"  %one{k} = icmp eq i64 %n{k}, 1",
-        f"  %step{k} = select i1 %one{k}, i64 0, i64 {size}",
+        f"""{field(f"d{k}", f"%b{k}", DIMS, "ptr")}
+  %n{k} = load i64, ptr %d{k}
+  %one{k} = icmp eq i64 %n{k}, 1
+  %step{k} = select i1 %one{k}, i64 0, i64 {size}""",
         store,
         f"  store i64 %step{k}, ptr %s{k}",
     ]
@@ -71,12 +71,12 @@ def _step(k: int, size: int, is_shared: bool) -> list[str]:
 def _tell() -> list[str]:
     """Write the version of the interface into what XLA passed: its own, if that is older than ours."""
     return [
-        "tell:",
-        *field("api", "%frame", API, "ptr"),
-        *field("theirs", "%api", API_MINOR, "i32"),
-        f"  %older = icmp slt i32 %theirs, {MAX_MINOR}",
-        f"  %minor = select i1 %older, i32 %theirs, i32 {MAX_MINOR}",
-        *field("metadata", "%extension", METADATA, "ptr"),
+        f"""tell:
+{field("api", "%frame", API, "ptr")}
+{field("theirs", "%api", API_MINOR, "i32")}
+  %older = icmp slt i32 %theirs, {MAX_MINOR}
+  %minor = select i1 %older, i32 %theirs, i32 {MAX_MINOR}
+{field("metadata", "%extension", METADATA, "ptr")}""",
         *_store("to_size", "i64 24", VERSION_SIZE),
         *_store("to_extension", "ptr null", VERSION_EXTENSION),
         *_store("to_major", "i32 0", MAJOR),

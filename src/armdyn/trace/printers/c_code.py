@@ -13,6 +13,7 @@ from typing import Any, overload
 
 from armdyn.errors import ArmdynError
 from armdyn.files import fill_template, write_whole
+from armdyn.frozen import PartOf
 from armdyn.presentation import present
 from armdyn.progress import ProgressCallback, reporting, silent
 from armdyn.trace.docstring import documentation
@@ -52,10 +53,7 @@ class CCode:
         """Multiplications, squares included, of all functions together."""
         return self.total.multiplications
 
-    @property
-    def additions(self) -> int:
-        """Additions, subtractions and doublings of all functions together."""
-        return self.total.additions
+    additions = PartOf[int]("total.additions", "Additions, subtractions and doublings of all functions together.")
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {counts}" for name, counts in self.counts.items())

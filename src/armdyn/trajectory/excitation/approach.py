@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import LimitError
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.trajectory.excitation.clearance import Clearance
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -102,15 +103,8 @@ class Reversed:
 
     motion: Trajectory
 
-    @property
-    def duration(self) -> float:
-        """[s]."""
-        return self.motion.duration
-
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return self.motion.n
+    duration = PartOf[float]("motion.duration", "[s].")
+    n = PartOf[int]("motion.n", "Number of joints.")
 
     def __call__(self, t: ArrayLike) -> JointMotion:
         """Joint motion at times t [s]."""

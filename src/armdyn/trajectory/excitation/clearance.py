@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.shapes.bodies import Bodies, Posed, link_depths
 from armdyn.shapes.distances import Nearest, between_pieces, to_obstacle
@@ -60,10 +61,7 @@ class Clearance:
     apart: bool = True
     name: str = "clearance"
 
-    @property
-    def arm(self) -> Arm:
-        """Whose links they are."""
-        return self.bodies.arm
+    arm = PartOf[Arm]("bodies.arm", "Whose links they are.")
 
     @cached_property
     def _around(self) -> tuple[Obstacle, ...]:

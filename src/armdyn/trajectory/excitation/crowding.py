@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.frozen import PartOf
 from armdyn.kinematics.forward import link_frames
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Q
@@ -28,15 +29,8 @@ class Crowd:
     body: NDArray
     planes: NDArray
 
-    @property
-    def arm(self) -> Arm:
-        """Whose links they are."""
-        return self.bodies.arm
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """Sizes that shapes may mention."""
-        return self.arm.trace_sizes
+    arm = PartOf[Arm]("bodies.arm", "Whose links they are.")
+    trace_sizes = PartOf[Mapping[str, int]]("arm.trace_sizes", "Sizes that shapes may mention.")
 
     @cached_property
     def trace_key(self) -> str:

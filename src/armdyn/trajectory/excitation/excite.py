@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import LimitError
+from armdyn.frozen import PartOf
 from armdyn.keywords import with_keywords
 from armdyn.model.arm import Arm
 from armdyn.names import HintedAttributes, renamed_keywords
@@ -58,15 +59,8 @@ class Excitation(Reported, HintedAttributes):
     seconds: float
     interrupted: bool  # by Ctrl-C
 
-    @property
-    def base(self) -> BaseParameters:
-        """The parameters it is for."""
-        return self.problem.base
-
-    @property
-    def limits(self) -> MotionLimits:
-        """The limits it keeps."""
-        return self.problem.limits
+    base = PartOf[BaseParameters]("problem.base", "The parameters it is for.")
+    limits = PartOf[MotionLimits]("problem.limits", "The limits it keeps.")
 
     @cached_property
     def guarantees(self) -> tuple[Guarantee, ...]:

@@ -23,6 +23,7 @@ from armdyn.arrays import check_positive
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.full import joint_torque
 from armdyn.errors import ArmdynError, LimitError
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.trajectory.excitation.interior_point import MIN_DECREASE_RATIO, MIN_STEP_RATIO
 from armdyn.trajectory.excitation.motion_constraints import motion_barrier
@@ -73,10 +74,7 @@ class Multistage:
             )
         check_positive("Multistage", step=self.step)
 
-    @property
-    def arm(self) -> Arm:
-        """The arm that moves."""
-        return self.base.source
+    arm = PartOf[Arm]("base.source", "The arm that moves.")
 
     @cached_property
     def positions(self) -> list[int]:

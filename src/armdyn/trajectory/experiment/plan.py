@@ -10,6 +10,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
+from armdyn.frozen import PartOf
 from armdyn.trajectory.excitation.approach import Reversed, approach
 from armdyn.trajectory.excitation.excite import Excitation
 from armdyn.trajectory.excitation.guarantees import Guarantee
@@ -32,10 +33,7 @@ class Experiment:
     rehearsal: Trajectory  # the motion, slowly
     count: int  # of repetitions
 
-    @property
-    def motion(self) -> Trajectory:
-        """The exciting part alone."""
-        return self.design.trajectory
+    motion = PartOf[Trajectory]("design.trajectory", "The exciting part alone.")
 
     @cached_property
     def back(self) -> Trajectory:

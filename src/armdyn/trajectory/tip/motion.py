@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
+from armdyn.frozen import PartOf
 from armdyn.spatial.transform import check_transform
 from armdyn.trajectory.timing import ConstantAcceleration, Timing
 from armdyn.trajectory.tip.path import Line, TipPath
@@ -46,15 +47,8 @@ class TipMotion:
                 remedy="give the timing path.length",
             )
 
-    @property
-    def duration(self) -> float:
-        """[s]."""
-        return self.timing.duration
-
-    @property
-    def breaks(self) -> tuple[float, ...]:
-        """Times between which the acceleration is smooth [s]."""
-        return self.timing.breaks
+    duration = PartOf[float]("timing.duration", "[s].")
+    breaks = PartOf[tuple[float, ...]]("timing.breaks", "Times between which the acceleration is smooth [s].")
 
     def __call__(self, t: ArrayLike) -> TipState:
         """Pose, velocity and acceleration at times t [s]."""

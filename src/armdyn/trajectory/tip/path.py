@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.arrays import as_floats
+from armdyn.arrays import finite_vector
 from armdyn.errors import ShapeError
 from armdyn.spatial.rotation import from_axis_angle, to_axis_angle
 from armdyn.spatial.transform import check_transform
@@ -97,7 +97,7 @@ class Circle:
     def __post_init__(self) -> None:
         object.__setattr__(self, "start", check_transform(self.start, "Circle: start"))
         for name in ("center", "axis"):
-            object.__setattr__(self, name, _vector(getattr(self, name), f"Circle: {name}"))
+            object.__setattr__(self, name, finite_vector(getattr(self, name), 3, f"Circle: {name}", ShapeError))
         size = np.linalg.norm(self.axis)
         if not size > 0:
             raise ShapeError("the axis has length zero", where="Circle", expected="a direction")
@@ -149,10 +149,3 @@ def _poses(rotation: NDArray, position: NDArray) -> NDArray:
     T = np.zeros((*position.shape[:-1], 4, 4))
     T[..., :3, :3], T[..., :3, 3], T[..., 3, 3] = rotation, position, 1.0
     return T
-
-
-def _vector(value: ArrayLike, what: str) -> NDArray:
-    vector = as_floats(value)
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ShapeError(where=what, expected="three finite numbers", got=f"{value!r:.60}")
-    return vector

@@ -55,7 +55,7 @@ def test_identify_writes_model_and_report(folder):
     model, page = folder / "model.urdf", folder / "report.html"
     text = run("identify", arm, run_log, "--validate", other, "--out", str(model), "--report", str(page))
     assert "on the validation log" in text
-    assert "torques do not determine the mass of each link" in text
+    assert "torques cannot determine individual link masses" in text
     assert page.read_text().startswith("<!doctype html>")
     data = json.loads(run("validate", str(model), other, "--json"))
     assert data["rel_error"] < 0.02
@@ -417,7 +417,7 @@ class TestTheAnswer:
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert lines[-2].startswith("next: use the model, or test it first on a log of a different motion")
-        assert lines[-1] == "try:  armdyn compare out.urdf"  # one next step; what would make it better is on the page
+        assert lines[-1] == "try:  armdyn info out.urdf"  # one next step; what would make it better is on the page
         page = (answers / "out.html").read_text()
         assert re.search(
             r"armdyn excite arm.urdf --duration 20 --max-velocity [\d.,]+ --given good.csv --out next.csv", page
