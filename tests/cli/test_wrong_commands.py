@@ -118,7 +118,7 @@ WRONG = [
     ("convert arm.urdf arm.json", 1, r"unknown kind of file '\.json' in 'arm.json'; expected \.urdf"),
     ("convert nomass.urdf x.xml", 1, "link 'b' cannot be written as MJCF: unknown parameters"),
     ("codegen arm.urdf nothing --out c", 1, "nothing"),
-    ("study absent.toml", 1, "absent.toml: cannot be read"),
+    ("study absent.toml", 1, "absent.toml: no such file"),
     ("law arm.urdf foo --out c", 1, "foo"),
     ("law arm.urdf pd --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
     ("codegen arm.urdf mass_matrix --out log.csv", 1, "cannot write to 'log.csv': it is a file, expected a folder"),
