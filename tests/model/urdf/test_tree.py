@@ -28,7 +28,7 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
         (
             "abc",
             [("j", "revolute", "a", "b"), ("k", "revolute", "c", "b")],
-            "link 'b' hangs on two joints, 'j' and 'k'",
+            "link 'b' hangs on two joints, 'j' and 'k'; remove one of them",
         ),
         ("ab", [("j", "revolute", "a", "b"), ("k", "revolute", "b", "a")], "no root"),
         ("abc", [("j", "revolute", "b", "c"), ("k", "revolute", "c", "b")], "links b, c form a closed loop"),
@@ -44,6 +44,24 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
 def test_what_is_not_a_chain_is_rejected(tmp_path, links, joints, message):
     with pytest.raises(ModelError, match=message):
         read_urdf(robot(tmp_path, links, *joints))
+
+
+def test_a_mimic_without_a_joint_or_a_multiplier_is_held(tmp_path):
+    path = robot(tmp_path, "abc", ("j", "revolute", "a", "b"), ("k", "revolute", "b", "c"))
+    text = path.read_text()
+
+    def mimicking(tag: str):
+        path.write_text(text.replace('<child link="c"/>', f'<child link="c"/><mimic {tag}/>'))
+        return read_urdf(path, branches="keep")
+
+    assert mimicking('joint="j"').joints[1].follows == (("j", 1.0),)
+    for tag, note in (
+        ('joint="x" offset="0.2"', "joint 'k' mimics 'x', which is no joint of the file, and is held at 0.2"),
+        ('joint="j" multiplier="0"', "joint 'k' mimics 'j' with a multiplier of 0 and is held at 0"),
+    ):
+        still = mimicking(tag)
+        assert still.n_joints == 1
+        assert note in still.notes
 
 
 FORKS = [

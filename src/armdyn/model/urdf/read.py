@@ -160,6 +160,9 @@ def _held_note(tree: Tree, joint: TreeJoint, hold: Mapping[str, float]) -> str:
     """Describe where a joint of the chain is held that mimics one that does not move with the arm."""
     mimic = mimic_of(joint, tree.where)
     leader = "" if mimic is None else mimic.leader
+    if mimic is not None and (not mimic.multiplier or leader not in {other.name for other in tree.parent.values()}):
+        why = " with a multiplier of 0" if not mimic.multiplier else ", which is no joint of the file,"
+        return f"joint '{joint.name}' mimics '{leader}'{why} and is held at {mimic.offset:g}"
     return f"joint '{joint.name}' mimics '{leader}' and is held where '{leader}' = {hold.get(leader, 0.0):g} puts it"
 
 

@@ -112,9 +112,9 @@ def build_tree(robot: Element, where: str) -> Tree:
     for joint in joints:
         if joint.child in parent:
             raise ModelError(
-                f"link '{joint.child}' hangs on two joints, '{parent[joint.child].name}' and '{joint.name}'; "
-                "closed loops are not serial arms",
+                f"link '{joint.child}' hangs on two joints, '{parent[joint.child].name}' and '{joint.name}'",
                 where=where,
+                remedy="remove one of them: closed loops are not supported",
                 names=(joint.child, parent[joint.child].name, joint.name),
             )
         parent[joint.child] = joint

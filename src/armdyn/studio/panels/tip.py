@@ -41,9 +41,9 @@ class TipHandle:
         )
         if not arm.is_chain or arm.frames:
             names = (arm.tip_name, *(name for name in frame_choices(arm) if name != arm.tip_name))
-            choice = page.gui.add_dropdown("Frame", names, hint="Frame that is shown and pulled")
+            self.frame = page.gui.add_dropdown("Frame", names, hint="Frame that is shown and pulled")
             tip = arm.tip_name
-            choice.on_update(page.answer(lambda event: self._choose(event.target.value, tip)))
+            self.frame.on_update(page.answer(lambda event: self._choose(event.target.value, tip)))
         self.status = page.gui.add_html("")
         self.handle = page.client.scene.add_transform_controls(
             "/tip handle", scale=0.25 * extent, line_width=3.0, depth_test=False, opacity=0.85
