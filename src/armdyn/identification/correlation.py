@@ -14,7 +14,7 @@ def count_lags(n: int) -> int:
 def correlation_times(residual: NDArray) -> NDArray:
     """After how many samples (n,) residuals say something new."""
     e, lags = residual - residual.mean(axis=0), count_lags(len(residual))
-    size = 2 * ((len(e) + lags + 1) // 2)  # room for these lags, or products wrap around
+    size = 1 << (len(e) + lags).bit_length()  # room for these lags, or products wrap around
     spectrum = np.abs(np.fft.rfft(e, size, axis=0)) ** 2
     correlation = np.fft.irfft(spectrum, axis=0)[:lags]
     correlation = correlation / np.maximum(correlation[0], 1e-300)

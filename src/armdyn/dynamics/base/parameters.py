@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, clean, right_angled
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, Reduction, clean, right_angled
 from armdyn.dynamics.base.search import by_numbers, by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
 from armdyn.dynamics.base.theorems import by_theorems
@@ -285,24 +286,34 @@ def base_parameters(
     if not 0 < tolerance < 1:
         raise ArmdynError(where="base_parameters", expected="0 < tolerance < 1", got=f"{tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
+    several, options = _reductions.setdefault(arm, {}), (terms, joint_terms, method, tolerance)
+    if options not in several:
+        reduction = _reduction(arm, *options)
+        several[options] = reduction._replace(P=clean(reduction.P, reduction.columns))
+    columns, P, gap = several[options]
+    return BaseParameters(arm, terms, joint_terms, tuple(columns), P, gap)
+
+
+# Of arms that live, by the other arguments of `base_parameters`: whoever uses logs asks for those of its arm often.
+_reductions: WeakKeyDictionary[Arm, dict[tuple[Any, ...], Reduction]] = WeakKeyDictionary()
+
+
+def _reduction(arm: Arm, terms: str, joint_terms: tuple[str, ...], method: str, tolerance: float) -> Reduction:
+    """Reduce the parameters of an arm by one of `METHODS`."""
     exact = right_angled(arm)
     if method == "rules":
-        reduction = by_rules(exact, terms, joint_terms)
-    elif method == "theorems":
-        require_chain(arm, "base_parameters by theorems")
-        if joint_terms:
-            raise ArmdynError(
-                f"the theorems are of links, not of {', '.join(joint_terms)}",
-                where="base_parameters",
-                remedy="use another method",
-                names=joint_terms,
-            )
-        reduction = by_theorems(exact, terms, tolerance)
-    else:
-        reduction = by_numbers(exact, terms, joint_terms, tolerance)
-    return BaseParameters(
-        arm, terms, joint_terms, tuple(reduction.columns), clean(reduction.P, reduction.columns), reduction.gap
-    )
+        return by_rules(exact, terms, joint_terms)
+    if method == "numeric":
+        return by_numbers(exact, terms, joint_terms, tolerance)
+    require_chain(arm, "base_parameters by theorems")
+    if joint_terms:
+        raise ArmdynError(
+            f"the theorems are of links, not of {', '.join(joint_terms)}",
+            where="base_parameters",
+            remedy="use another method",
+            names=joint_terms,
+        )
+    return by_theorems(exact, terms, tolerance)
 
 
 def _vectors(values: ArrayLike, size: int, what: str) -> NDArray:

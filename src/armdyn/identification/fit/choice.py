@@ -30,7 +30,7 @@ from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
-from armdyn.identification.logs.log import Log, interpolate
+from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Track, by_velocity, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -328,7 +328,7 @@ def _delay(choice: Choice) -> Choice:
 
 def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
     """The tracks with torques that were measured later by a delay."""
-    return tuple(track._replace(tau=interpolate(track.t + delay, track.t, track.tau)) for track in tracks)
+    return tuple(track._replace(tau=track.torques_later(delay)) for track in tracks)
 
 
 def _centre(choice: Choice, options: Options) -> Choice:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.rows import Rows
+from armdyn.identification.fit.rows import Rows, columns_per_joint
 from armdyn.identification.fit.terms import TERMS
 
 MAX_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
@@ -56,16 +56,19 @@ class Equations:
         if block is None:
             block, logs = _blocks(rows)
         logs = np.zeros(int(block.max()) + 1, int) if logs is None else logs
-        blocks = len(logs)
-        grams, first = np.zeros((0, 0, 0, 0)), 0
+        blocks, first = len(logs), 0
+        kinds, _, m = next(iter(rows)).Y.shape
+        grams = np.zeros((blocks, kinds, m + 1, m + 1))
+        active = [k.start if kinds == rows.base.source.n else 0 for k in columns_per_joint(rows.base)[:kinds]]
         for part in rows:
             joined = np.concatenate([part.Y, part.tau[..., None]], axis=2)
-            kinds, _, m = joined.shape
-            grams = grams if len(grams) else np.zeros((blocks, kinds, m, m))
             here = block[first : first + part.tau.shape[1]]
             for k in np.unique(here):
-                some = joined[:, here == k]
-                grams[k] += some.transpose(0, 2, 1) @ some
+                at = np.flatnonzero(here == k)
+                run = slice(at[0], at[-1] + 1) if at[-1] - at[0] == len(at) - 1 else at
+                for kind, start in enumerate(active):
+                    some = joined[kind, run, start:]
+                    grams[k, kind, start:, start:] += some.T @ some
             first += len(here)
         samples = np.bincount(block, minlength=blocks)
         return cls(grams, samples, rows.base.count, np.ones(grams.shape[1]), rows.base.source.n, logs)

@@ -28,6 +28,7 @@ LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up 
 DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
 ASYMMETRY_SHARE = 0.1  # of a joint's torque that asymmetries of its friction may be
 FREE = 1e-4  # strength with which the noise is told
+RIDGE = 1e-11  # of the diagonals of matrices to be inverted
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 
 
@@ -134,56 +135,74 @@ def discount(rows: Rows, equations: Equations, x: NDArray) -> float:
 def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArray:
     """Return the posterior covariance of the active parameters."""
     k = np.flatnonzero(used)
-    half = _solve(equations.total(k).A + precision[np.ix_(k, k)], np.zeros(len(k)))[1]
-    return half + np.triu(half, 1).T
+    return _inverse(equations.total(k).A + precision[np.ix_(k, k)])
 
 
 def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: Strengths | None = None) -> Evidence:
-    """Strengths by MacKay's fixed point, and the fit under them."""
+    """Strengths by MacKay's fixed point, and the fit under them.
+
+    Joint terms are eliminated kind by kind: all but the inverse of a small Schur complement is done in blocks.
+    """
     count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
-    terms, at = k[count:], np.arange(count, len(k))
-    system = equations.total(k)
-    term_precisions, centre, Q = belief.terms[terms], belief.centre[k], belief.base
+    kinds = len(equations.weights)
+    kind = (k[count:] - count) // ((equations.size - count) // kinds)
+    active = np.arange(np.bincount(kind, minlength=kinds).max()) < np.bincount(kind, minlength=kinds)[:, None]
+    at = np.full(
+        active.shape, len(k)
+    )  # places of the terms of each kind, and one beyond where it has fewer than others
+    at[active] = np.arange(count, len(k))
+    terms = np.append(k, count)[at]
+    system, centre, Q = equations.total(k), belief.centre[k], belief.base
+    A, pull = np.pad(system.A, (0, 1)), np.append(system.b - system.A @ centre, 0.0)
+    of_base, of_terms, slopes = A[:count, :count], A[at[:, :, None], at[:, None]], A[at, :count]
+    flat = slopes.reshape(-1, count)
+    precisions = np.where(active, belief.terms[terms], 1.0)
     base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
-    alpha = start.terms[terms] if start else np.ones(len(terms))
+    alpha = np.where(active, start.terms[terms], 1.0) if start else np.ones(terms.shape)
     strongest = np.where(np.isin((terms - count) % len(TERMS), DRY), STRONGEST_DRY, STRONGEST)
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
-    apart = len(equations.weights) == equations.n
-    pull = system.b - system.A @ centre
+    apart = kinds == equations.n
+    diagonal = np.arange(terms.shape[1])
     for _ in range(ROUNDS):
-        M = system.A.copy()
-        M[:count, :count] += base * Q
-        M[at, at] += alpha * term_precisions
-        away, inverse = _solve(M, pull)
-        variances = np.diag(inverse)
-        good = np.clip(1 - alpha * term_precisions * variances[at], 0.05, 1.0)
+        T = of_terms.copy()
+        T[:, diagonal, diagonal] += alpha * precisions
+        T[:, diagonal, diagonal] *= 1 + RIDGE
+        inverse = np.linalg.inv(T)
+        levers = inverse @ slopes
+        spread = _inverse(of_base + base * Q - flat.T @ levers.reshape(-1, count))
+        away = (inverse @ pull[at][..., None])[..., 0]
+        away_base = spread @ (pull[:count] - flat.T @ away.ravel())
+        away -= levers @ away_base
+        variances = inverse[:, diagonal, diagonal] + ((levers @ spread) * levers).sum(axis=2)
+        good = np.clip(1 - alpha * precisions * variances, 0.05, 1.0)
         if not apart:
-            good, away[at] = 1.0, 1 / np.sqrt(term_precisions)
-        new = np.clip(good / np.maximum(term_precisions * away[at] ** 2, 1e-12), LARGEST, strongest)
+            good, away = np.ones_like(good), 1 / np.sqrt(precisions)
+        new = np.clip(good / np.maximum(precisions * away**2, 1e-12), LARGEST, strongest)
+        new[~active] = 1.0
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
         if belief.fixed is None and count:
-            trace = 2 * float(np.sum(inverse[:count, :count] * Q)) - float(variances[:count] @ np.diag(Q))
-            distance = max(float(away[:count] @ Q @ away[:count]), 1e-12)
-            next_base = float(np.clip(max(count - base * trace, 0.1) / distance, WEAKEST, STRONGEST))
+            distance = max(float(away_base @ Q @ away_base), 1e-12)
+            next_base = max(count - base * float((spread * Q).sum()), 0.1) / distance
+            next_base = min(max(next_base, WEAKEST), STRONGEST)
             change, base = max(change, abs(np.log(next_base / base))), next_base
         if change < SETTLED:
             break
     strengths = Strengths(base, np.ones(equations.size))
-    strengths.terms[terms] = alpha
+    strengths.terms[terms[active]] = alpha[active]
     precision = belief.precision(strengths)
     x = np.zeros(equations.size)
     x[k] = solve(system, precision[np.ix_(k, k)], centre)
     return Evidence(x, strengths, precision)
 
 
-def _solve(M: NDArray, right: NDArray) -> tuple[NDArray, NDArray]:
-    """M^-1 right, and the upper half of M^-1, of a positive matrix M, to which a trace of a ridge is added."""
-    from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+def _inverse(M: NDArray) -> NDArray:
+    """M^-1 of a positive matrix M, to which a trace of a ridge is added."""
+    from scipy.linalg.lapack import dpotrf, dpotri
 
-    M.flat[:: len(M) + 1] *= 1 + 1e-11
-    factor, failed = dpotrf(M.T, overwrite_a=1)
-    if failed:  # round-off
-        inverse = np.linalg.inv(M)
-        return inverse @ right, np.triu(inverse)
-    return dpotrs(factor, right)[0], dpotri(factor, overwrite_c=1)[0]
+    M.flat[:: len(M) + 1] *= 1 + RIDGE
+    factor, failed = dpotrf(M.T)
+    if failed or not len(M):  # round-off
+        return np.linalg.inv(M)
+    half = dpotri(factor, overwrite_c=1)[0]
+    return np.asarray(half + np.triu(half, 1).T)

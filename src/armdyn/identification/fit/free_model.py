@@ -62,5 +62,5 @@ class FreeModel(NamedTuple):
 
     def _torque(self, part: Track) -> NDArray:
         rigid, joint_columns = self._columns(part)
-        tau = rigid @ self.x[: self.base.count] + np.einsum("tkj,jk->tj", joint_columns, self.terms)
+        tau = np.tensordot(rigid, self.x[: self.base.count], 1) + np.einsum("tkj,jk->tj", joint_columns, self.terms)
         return np.asarray(drive_torques(self.base.source, tau)) + passive_torque(self.base.source, part, self.width)

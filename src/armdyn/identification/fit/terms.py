@@ -91,7 +91,6 @@ def term_columns(
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
-    revolute = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
     if gradual := [k for k in asked if k in BRISTLES]:
         shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
@@ -103,11 +102,12 @@ def term_columns(
         # The linear parameter is viscous * temperature.
         TEMPERATURE: 0.0 if warmth is None else warmth * motion.qd,
     }  # fmt: skip
+    waves = _waves(arm, motion.q) if set(asked) & set(BALANCE) else {}
     for k in asked:
         if k in LEVELS:
             columns[:, k] = np.tanh(motion.qd / level_speeds(TERMS[k], reach))
         elif k in BALANCE:
-            columns[:, k] = _turns(motion.q, TERMS[k], revolute)
+            columns[:, k] = waves[TERMS[k].kind][TERMS[k].order - 1]
         elif k in plain:
             columns[:, k] = plain[k]
     # Velocities of joints that stand still are round-off, and their signs are too.
@@ -139,12 +139,11 @@ def shaft_motion(arm: Arm, motion: AlongMotion) -> AlongMotion:
     return motion._replace(q=q, qd=qd, qdd=qdd)  # type: ignore[return-value]
 
 
-def _turns(q: NDArray, term: Term, joints: NDArray) -> NDArray:
-    """The term's wave with position (N, n) of some joints, zero for the others."""
-    wave = np.cos if term.kind.endswith("cosine") else np.sin
-    waves = np.zeros_like(q)
-    waves[:, joints] = wave(term.order * q[:, joints])
-    return waves
+def _waves(arm: Arm, q: NDArray) -> dict[str, tuple[NDArray, NDArray]]:
+    """Waves of the first and of the second order with positions (N, n), zero for joints that slide."""
+    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
+    cosine, sine = np.cos(q) * turns, np.sin(q) * turns
+    return {"balance_cosine": (cosine, cosine**2 - sine**2), "balance_sine": (sine, 2 * sine * cosine)}
 
 
 def load_column(arm: Arm, motion: SmoothedMotion | Track, torque: NDArray, width: float = 0.0) -> NDArray:
@@ -245,23 +244,25 @@ def presliding_share(q: NDArray, travel: NDArray) -> NDArray:
     travel : ndarray, shape (..., n)
         Over which 63 % build up [rad or m]; the result is (..., N, n).
     """
-    share = np.empty((q.shape[1], *travel.shape[:-1], len(q)))
+    share = np.zeros((q.shape[1], *travel.shape[:-1], len(q)))
     for joint, path in enumerate(np.ascontiguousarray(q.T)):
         steps = np.sign(np.diff(path, append=path[-1]))
         moving = np.flatnonzero(steps)
         if not len(moving):
-            share[joint] = 0.0
             continue
         # A pause continues the direction before it.
         directions = steps[np.maximum.accumulate(np.where(steps != 0, np.arange(len(steps)), moving[0]))]
         starts = np.flatnonzero(np.diff(directions, prepend=-directions[0]))
-        z = directions[0]
-        for first, last in zip(starts, [*starts[1:], len(path) - 1], strict=True):
-            d = directions[first]
-            run = slice(first, last + 1)
-            gone = np.abs(path[run] - path[first]) / travel[..., joint, None]
-            share[joint, ..., run] = d - (d - z) * np.exp(-gone)
-            z = share[joint, ..., last, None]
+        ends, d = np.append(starts[1:], len(path) - 1), directions[starts]
+        run = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(path)))
+        missing = np.exp(-np.abs(path - path[starts][run]) / travel[..., joint, None])
+        # From one reversal to the next the share at the start of a run is that at the end of the run before.
+        whole = np.exp(-np.abs(path[ends] - path[starts]) / travel[..., joint, None])
+        z = np.empty_like(whole)
+        z[..., 0] = d[0]
+        for k in range(1, len(starts)):
+            z[..., k] = d[k - 1] - (d[k - 1] - z[..., k - 1]) * whole[..., k - 1]
+        share[joint] = directions - (directions - z[..., run]) * missing
     return np.moveaxis(share, 0, -1)
 
 

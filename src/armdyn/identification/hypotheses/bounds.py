@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.evidence import FREE
+from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.regression import MODEL_ERROR, ROUNDS, SCREENED, ModelDesign, ScreeningRegression
 
 N_TERMS = len(SCREENED)
@@ -48,7 +49,8 @@ class _Batch:
     def __init__(self, regression: ScreeningRegression, designs: list[ModelDesign]) -> None:
         self.regression, self.designs = regression, designs
         self.sums = regression.sums(designs)  # (v, n, m, m)
-        deviations = np.stack([design.tau.std(axis=0) for design in designs])
+        torque = self.sums[..., -1] / len(regression.tau)  # mean products with the torque, also of the column of ones
+        deviations = np.sqrt(np.maximum(torque[..., -1] - torque[..., SCREENED.index(OFFSET)] ** 2, 0.0))
         self.deviations = np.maximum(deviations, 1e-3 * deviations.max(axis=1, keepdims=True))
         self.bodies, k = regression.bodies(designs[0]), np.arange(N_TERMS)
         self.beyond_terms, self.of_terms, _ = _without_terms(self.sums, RIDGE * self.sums[..., k, k])
@@ -57,7 +59,7 @@ class _Batch:
     def ratios(self, gain: float) -> PossibleRatios:
         """Log evidence ratios over the log as it is, and errors."""
         regression, old = self.regression, self.regression.model
-        errors, counts = self._measured(self.free), regression.counts(regression.model.residual)
+        errors, counts = self._measured(self.free), old.counts
         floor = (MODEL_ERROR * regression.deviations) ** 2
         gains = np.log(regression.squares(old.residual) / np.maximum(errors**2 / len(regression.tau), floor))
         usual = 0.5 * gains @ counts
@@ -68,7 +70,7 @@ class _Batch:
         if len(possible):
             costs = self._prior_costs(possible)
             ratios[1, possible] += costs
-            same = self.designs[0].rigid.shape[2] == regression.base.count  # strengths suit the same parameters
+            same = self.designs[0].lift is regression.design.lift  # strengths suit the same parameters
             ratios[0, possible] += np.where(same & (usual[possible] < gain), costs, 0.0)
         described = np.zeros(len(errors))
         if regression.described is not None:
@@ -109,7 +111,7 @@ class _Batch:
         """Prices of the prior and of friction that drives, with the strengths of the log as it is, of some designs."""
         regression, rows, k = self.regression, len(self.regression.tau), np.arange(N_TERMS)
         squares, all_sums, curves = self._squares(self.free)[some], self.sums[some], regression.friction_curves
-        W = regression.counts(regression.model.residual) / rows / self.noise[some] ** 2
+        W = regression.model.counts / rows / self.noise[some] ** 2
         size = np.sqrt(all_sums[..., k, k] / rows)
         size = np.maximum(size, 1e-3 * size.max(axis=1, keepdims=True) + 1e-12) / self.deviations[some][:, :, None]
         costs, braking, c = [], [], self.sums.shape[-1] - N_TERMS - 1
@@ -130,9 +132,9 @@ class _Batch:
             misfit = whole[:, c, c] + centre @ base @ centre - np.sum(b * x, axis=1)
             sharper = np.linalg.slogdet(T)[1].sum(axis=1) + np.linalg.slogdet(M)[1] - np.log(P).sum(axis=(1, 2))
             costs.append(-0.5 * (misfit + sharper - np.linalg.slogdet(base)[1]))
-            torque = levers[..., c] - np.einsum("vjsc,vc->vjs", levers[..., :c], x)
-            variance = np.einsum("vjsc,vjsc->vjs", levers[..., :c], spread)
-            variance += np.einsum("jsk,vjks->vjs", curves, np.linalg.solve(T, curves.swapaxes(1, 2)))
+            torque = levers[..., c] - (levers[..., :c] @ x[:, None, :, None])[..., 0]
+            variance = np.sum(levers[..., :c] * spread, axis=3)
+            variance += np.sum(curves * np.linalg.solve(T, curves.swapaxes(1, 2)).swapaxes(2, 3), axis=3)
             std = np.sqrt(np.maximum(variance, 1e-300))
             braking.append(regression.braking(torque.swapaxes(1, 2), std.swapaxes(1, 2)))
         best = np.argmax(costs, axis=0), np.arange(len(some))
@@ -144,5 +146,5 @@ def _without_terms(sums: NDArray, precision: NDArray) -> tuple[NDArray, NDArray,
     terms, k = slice(0, N_TERMS), np.arange(N_TERMS)
     T, both = sums[..., terms, terms].copy(), sums[..., terms, N_TERMS:]
     T[..., k, k] = np.maximum(T[..., k, k] + precision, 1e-300)
-    slopes = np.linalg.solve(T, both)
+    slopes = np.linalg.inv(T) @ both
     return sums[..., N_TERMS:, N_TERMS:] - both.swapaxes(-1, -2) @ slopes, slopes, T

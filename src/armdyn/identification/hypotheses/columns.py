@@ -72,11 +72,7 @@ def driven_joints(regression: ScreeningRegression) -> frozenset[int]:
     """Joints that friction drives, slow and fast, where each is fitted with bodies of its own."""
     driven = set()
     speeds = np.sqrt(np.mean(regression.terms[:, :, 0] ** 2, axis=0))
-    for j in range(regression.n):
-        A = np.concatenate([regression.design.rigid[:, j], regression.terms[:, j]], axis=1)
-        size = np.sqrt(np.mean(A**2, axis=0))
-        x = np.linalg.lstsq(A / np.maximum(size, 1e-300), regression.design.tau[:, j], rcond=1e-3)[0]
-        friction = (x / np.maximum(size, 1e-300))[-len(SCREENED) :] * ODD
+    for j, friction in enumerate(regression.alone[0] * ODD):
         side = np.sign(regression.terms[:, j, 0])
         slow = np.abs(regression.terms[:, j, 0]) < speeds[j]
         power = regression.terms[:, j] @ friction * side
@@ -154,13 +150,7 @@ def likely_order(regression: ScreeningRegression) -> tuple[int, ...]:
     """The order of the torques that suits joints best if each had parameters of its own."""
     from scipy.optimize import linear_sum_assignment
 
-    tau = regression.tau / regression.deviations
-    cost = np.empty((regression.n, regression.n))
-    for j in range(regression.n):
-        A = np.concatenate([regression.design.rigid[:, j], regression.terms[:, j]], axis=1)
-        A = A / np.maximum(np.sqrt(np.mean(A**2, axis=0)), 1e-300)
-        left = tau - A @ np.linalg.lstsq(A, tau, rcond=1e-3)[0]
-        cost[j] = np.log(np.maximum(np.mean(left**2, axis=0), 1e-4))
+    cost = np.log(np.maximum(regression.alone[1], 1e-4))
     return tuple(int(k) for k in linear_sum_assignment(cost)[1])
 
 
@@ -293,26 +283,28 @@ def free_gains(regression: ScreeningRegression) -> NDArray:
     Rounds of Gauss-Newton: with the rigid torque of each joint as a further column, its factor says by how much its
     torque is too large.
     """
-    d, n, c = regression.design, regression.n, regression.base.count
-    joints, count = np.arange(n), len(d.tau)
-    terms = np.zeros((count, n, n, d.terms.shape[2]))
-    terms[:, joints, joints] = d.terms
-    A = np.concatenate([d.rigid, terms.reshape(count, n, -1)], axis=2)
+    n, c, k = regression.n, regression.base.count, len(SCREENED)
+    count, deviations = n * len(regression.tau), regression.design.tau.std(axis=0)
+    sums = regression.sums([regression.design])[0] / np.maximum(deviations, 1e-300)[:, None, None] ** 2
+    places = [np.r_[c + j * k : c + j * k + k, :c] for j in range(n)]  # of each joint's terms, and of all bodies
     gains = np.ones(n)
     for _ in range(GAIN_ROUNDS):
-        tau = d.tau / gains
-        W = 1 / np.maximum(tau.std(axis=0), 1e-300)
-        rows = (A * W[:, None]).reshape(-1, A.shape[2])
-        rows = rows / np.maximum(np.sqrt(np.mean(rows**2, axis=0)), 1e-300)
-        G = rows.T @ rows + GAIN_RIDGE * len(rows) * np.eye(A.shape[2])
-        x = np.linalg.solve(G, rows.T @ (tau * W).ravel())
-        blocks = np.zeros((count, n, n))
-        blocks[:, joints, joints] = (rows[:, :c] @ x[:c]).reshape(count, n)
-        columns = blocks.reshape(-1, n)
-        cross, squares = rows.T @ columns, np.sum(columns**2, axis=0)
+        # Torques over their gains weigh as much as these in deviations: rows are then multiplied by their joint's gain.
+        G, pull, cross = np.zeros((c + n * k, c + n * k)), np.zeros(c + n * k), np.zeros((c + n * k, n))
+        for at, gain, of_joint in zip(places, gains, sums, strict=True):
+            G[np.ix_(at, at)] += gain**2 * of_joint[:-1, :-1]
+            pull[at] += gain * of_joint[:-1, -1]
+        size = np.maximum(np.sqrt(np.diag(G) / count), 1e-300)
+        G = G / np.outer(size, size) + GAIN_RIDGE * count * np.eye(len(G))
+        x = np.linalg.solve(G, pull / size)
+        bodies = x[:c] / size[:c]
+        rigid = gains[:, None] ** 2 * (sums[:, :-1, k:-1] @ bodies)  # products of columns and torques of the bodies
+        for j, at in enumerate(places):
+            cross[at, j] = rigid[j] / size[at]
+        squares = rigid[:, k:] @ bodies
         left = np.diag(squares) - cross.T @ np.linalg.solve(G, cross)
         left += GAIN_RIDGE * np.diag(np.maximum(squares, 1e-12 * squares.max()))
-        change = np.linalg.solve(left, columns.T @ ((tau * W).ravel() - rows @ x))
+        change = np.linalg.solve(left, gains * (sums[:, k:-1, -1] @ bodies) - cross.T @ x)
         gains = gains * np.clip(1 + change, 0.5, 2.0)
         gains /= np.exp(np.mean(np.log(gains)))
     return gains

@@ -84,13 +84,13 @@ class FrozenEncoder(Hypothesis):
         """The longest rest of each joint left out, and the torque of that joint alone."""
         number = np.array([track.log for track in regression.tracks])[regression.segment]
         for k, log in enumerate(self.logs):
+            least = STUCK_TRAVEL * np.ptp(log.q, axis=0)
             for j in range(log.n):
                 stays = runs(log.q[:, j])
                 first, last = (int(x) for x in stays[np.argmax(stays[:, 1] - stays[:, 0])])
-                inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
-                moving = np.ptp(log.q[first:last], axis=0) > STUCK_TRAVEL * np.ptp(log.q, axis=0)
-                if (last - first) * log.dt < STUCK_SECONDS or not moving.any():
+                if (last - first) * log.dt < STUCK_SECONDS or not (np.ptp(log.q[first:last], axis=0) > least).any():
                     continue
+                inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
                 left = (~inside).sum() * regression.n
                 if inside.sum() * regression.n < regression.n or left < 2 * regression.n_parameters:
                     yield LogVariant(regression.design, joints=(j,))

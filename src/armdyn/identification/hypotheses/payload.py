@@ -12,8 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from armdyn.dynamics.regressors.regressor import regressor
-from armdyn.dynamics.shafts import shaft_rows
 from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.fit.spread import determine
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
@@ -30,9 +28,7 @@ def payload_findings(regression: ScreeningRegression) -> Iterator[Finding]:
     if regression.described is None:
         return
     d, arm = regression.design, regression.arm
-    of_tip = inertial.entries(arm.tip_index)
-    Y = np.array(shaft_rows(arm, np.asarray(regressor(arm, *regression.motion)))[..., of_tip])
-    Y[:, ~regression.measured] = 0.0
+    Y = d.rigid @ d.lift[:, inertial.entries(arm.tip_index)]
     rest = d.tau - d.rigid @ (d.lift @ regression.described.theta)
     both = beyond(d.terms, np.concatenate([rest[..., None], Y], axis=2))
     rest, Y = both[..., 0], both[..., 1:]

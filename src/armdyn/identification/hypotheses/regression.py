@@ -30,7 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
-from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.dynamics.shafts import drive_torques, measured_shafts, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations
@@ -39,7 +38,6 @@ from armdyn.identification.fit.passive import without_passive
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid, reach_of
 from armdyn.identification.fit.terms import COULOMB, OFFSET, ROTOR, TERMS, VISCOUS, Reach, friction_curve, term_columns
-from armdyn.identification.logs.log import interpolate
 from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -201,7 +199,11 @@ class ScreeningRegression:
 
     def under_gravity(self, gravity: NDArray) -> ModelDesign:
         """The log of an arm that is mounted otherwise: other parameters matter then."""
-        Y = np.asarray(regressor(self.arm.with_gravity(gravity), *self.motion))
+        size = inertial.SIZE * self.arm.n_joints
+        others = replace(self.base, columns=tuple(k for k in range(size) if k not in self.base.columns))
+        Y = np.empty((*self.tau.shape, size))
+        for some in (self.base, others):
+            Y[..., list(some.columns)] = some.regressor(*self.motion, gravity=gravity)
         return self.design._replace(rigid=self._silenced(shaft_rows(self.arm, Y)), lift=self._every_parameter)
 
     @cached_property
@@ -214,11 +216,9 @@ class ScreeningRegression:
 
     def later(self, delay: float) -> ModelDesign:
         """The log whose torques were measured later by a delay [s]."""
-        parts = []
-        for track in self.tracks:
-            tau = interpolate(track.t + delay, track.t, np.nan_to_num(track.tau))
-            parts.append(self.low(track) @ tau)
-        return self.with_torques(np.concatenate(parts))
+        torques = (np.nan_to_num(track.torques_later(delay)) for track in self.tracks)
+        parts = (self.low(track) @ tau for track, tau in zip(self.tracks, torques, strict=True))
+        return self.with_torques(np.concatenate(list(parts)))
 
     def without(self, j: int, torque: NDArray) -> ModelDesign:
         """The log without a torque (N,) of one joint."""
@@ -232,6 +232,22 @@ class ScreeningRegression:
         values, gains, _ = self.model.added(at_shafts[:, None] * columns[:, None], free=True)
         return values, gains
 
+    @cached_property
+    def alone(self) -> tuple[NDArray, NDArray]:
+        """Each joint with bodies of its own: terms (n, k) that suit its torque, and mean squares (n, n) left of each.
+
+        Torques of which squares are left are those of the joints, each in units of its deviation.
+        """
+        tau, friction, squares = self.tau / self.deviations, [], []
+        for j in range(self.n):
+            A = np.concatenate([self.design.rigid[:, j], self.terms[:, j]], axis=1)
+            size = np.maximum(np.sqrt(np.mean(A**2, axis=0)), 1e-300)
+            A, torque = A / size, self.design.tau[:, j : j + 1]
+            x = np.linalg.lstsq(A, np.concatenate([torque, tau], axis=1), rcond=1e-3)[0]
+            friction.append((x[:, 0] / size)[-len(SCREENED) :])
+            squares.append(np.mean((tau - A @ x[:, 1:]) ** 2, axis=0))
+        return np.array(friction), np.array(squares)
+
     # -- scores ----------------------------------------------------------------------------------------
 
     def sums(self, designs: Sequence[ModelDesign]) -> NDArray:
@@ -241,6 +257,7 @@ class ScreeningRegression:
         """
         m = designs[0].terms.shape[2] + designs[0].rigid.shape[2]
         sums, firsts = np.empty((len(designs), self.n, m + 1, m + 1)), dict[tuple[int, ...], int]()
+        squares = dict[tuple[int, int], NDArray]()
         for number, (d, into) in enumerate(zip(designs, sums, strict=True)):
             rigid, terms, tau = (d.rigid, d.terms, d.tau) if d.rows.all() else (x[d.rows] for x in d[:3])
             if rigid is self.design.rigid and terms is self.design.terms:
@@ -250,7 +267,10 @@ class ScreeningRegression:
                 first = firsts.setdefault((id(d.rigid), id(d.terms), id(d.rows)), number)
                 self._fill_sums(rigid, terms, tau, into, None if first == number else sums[first])
             into[:, m, :m] = into[:, :m, m]
-            into[:, m, m] = np.sum(tau**2, axis=0)
+            torques = id(d.tau), id(d.rows)
+            if torques not in squares:
+                squares[torques] = np.sum(tau**2, axis=0)
+            into[:, m, m] = squares[torques]
         return sums
 
     def _fill_sums(self, rigid: NDArray, terms: NDArray, tau: NDArray, sums: NDArray, alike: NDArray | None) -> None:
@@ -379,6 +399,11 @@ class Model:
         """Number of parameters of the links."""
         return self.design.rigid.shape[2]
 
+    @property
+    def has_same_parameters(self) -> bool:
+        """Whether strengths of the log as it is suit the links' parameters, for they are the same."""
+        return self.design.lift is self.regression.design.lift
+
     @cached_property
     def deviations(self) -> NDArray:
         """Standard deviation (n,) of each modelled torque."""
@@ -452,7 +477,7 @@ class Model:
         """Measured torques (N, n) that parameters (size,) leave."""
         d = self.design
         friction = x[self.count :].reshape(-1, len(TERMS))[:, SCREENED]
-        return (d.tau - d.rigid @ x[: self.count] - np.einsum("tjk,jk->tj", d.terms, friction)) @ d.mix
+        return (d.tau - np.tensordot(d.rigid, x[: self.count], 1) - np.einsum("tjk,jk->tj", d.terms, friction)) @ d.mix
 
     @cached_property
     def error(self) -> float:
@@ -484,7 +509,7 @@ class Model:
         starts = [weighing.strengths for weighing in self.regression.model._weighed[1]]
         pairs = zip(self.beliefs, starts, strict=True)
         return equations, [
-            evidence(equations, self.used, belief, start if len(start.terms) == equations.size else None)
+            evidence(equations, self.used, belief, start if self.has_same_parameters else None)
             for belief, start in pairs
         ]
 

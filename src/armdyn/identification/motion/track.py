@@ -72,6 +72,13 @@ class Track(NamedTuple):
             t=self.t[k], q=self.q[k], qd=self.qd[k], qdd=self.qdd[k], tau=self.tau[k], temperature=warmth
         )
 
+    def torques_later(self, delay: float) -> NDArray:
+        """Torques (N, n) if they were measured later by a delay [s]: at such times, between samples linearly."""
+        whole, share = divmod(round(delay / self.dt, 9), 1.0)
+        at = np.arange(len(self.t)) + int(whole)
+        before = self.tau.take(at, axis=0, mode="clip")
+        return before + share * (self.tau.take(at + 1, axis=0, mode="clip") - before) if share else before
+
 
 def stretches(logs: Iterable[Log]) -> Iterator[Stretch]:
     """All parts without gaps of logs, none longer than is smoothed at once, on even times."""
