@@ -157,7 +157,7 @@ def test_chosen_controllers_run_in_their_order_and_tell_it():
     assert told == ["computed torque", "PD"] == [row.name for row in found.rows]
     with pytest.raises(ArmdynError, match=r"unknown controller 'PDD' \(did you mean 'pd'\?\); expected one of: pd, "):
         armdyn.mismatch_study(armdyn.arms.planar2(), controllers=("PDD",))
-    assert found.about == LOADED.format(" (its model has no friction)")
+    assert found.about == LOADED.format(" (the model has no friction)")
     rubbing = [dataclasses.replace(joint, friction=armdyn.Friction(0.1)) for joint in armdyn.arms.planar2().joints]
     found = armdyn.mismatch_study(armdyn.arms.planar2().with_joints(rubbing), duration=0.1, controllers=("PD",))
     assert found.about == LOADED.format(" and 1.25 times the modelled friction")

@@ -39,7 +39,7 @@ def test_torque_beyond_the_need_names_its_joint(run):
     ("way", "said"),
     [
         (lambda t: np.exp(20 * t) - 1, "running away to one side"),
-        (lambda t: 0.05 * np.exp(8 * t) * np.sin(60 * t), "swinging ever wider"),
+        (lambda t: 0.05 * np.exp(8 * t) * np.sin(60 * t), "with growing oscillation"),
         (lambda t: 0.01 * np.exp(12 * t) * np.cos(np.pi * 500 * t), "shaking from sample to sample"),
     ],
     ids=["away", "wider", "shaking"],
@@ -50,7 +50,7 @@ def test_divergence_names_the_joint_that_left_first_and_how(run, way, said):
     qd[-3:, 0] = 1e6  # the other one follows
     lost = dataclasses.replace(run, qd=qd, outcome=RunOutcome(np.array(run.t[-1]), False))
     told = explain(lost)
-    assert told.startswith("joint 2 'joint2' left first")
+    assert told.startswith("joint 2 'joint2' diverged first")
     assert said in told
 
 

@@ -95,7 +95,7 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
     application = typer.Typer(
         name="armdyn",
         cls=CommandGroups,
-        help="Robot arms: from their description and logged motion to their model, controller and C code.",
+        help="Identify robot arms from their description and logged motion, design controllers, and write C code.",
         epilog="\b\nExit codes: 0 success; 1 failure, with the reason on stderr (with --json on stdout too);"
         "\n2 wrong usage; 3 done, but not as asked (identify --strict, excite); 130 interrupted.",
         no_args_is_help=True,
@@ -210,13 +210,18 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[bool, typer.Option(DEBUG, help="Show the traceback of an error (anywhere on the line).")] = False,
+    debug: Annotated[
+        bool, typer.Option(DEBUG, help="Show the traceback of an error ; may stand anywhere on the line.")
+    ] = False,
     xacro_arg: Annotated[
-        list[str] | None, typer.Option(metavar="NAME:=VALUE", help="An argument of a .xacro (anywhere on the line).")
+        list[str] | None,
+        typer.Option(metavar="NAME:=VALUE", help="An argument of a .xacro ; may stand anywhere on the line."),
     ] = None,
     package_path: Annotated[
         list[str] | None,
-        typer.Option(metavar="FOLDER", help="Folder in which a .xacro finds ROS packages (anywhere on the line)."),
+        typer.Option(
+            metavar="FOLDER", help="Folder in which a .xacro finds ROS packages ; may stand anywhere on the line."
+        ),
     ] = None,
 ) -> None:
     """Global options, which `main` reads wherever they stand: it alone sees the whole line."""

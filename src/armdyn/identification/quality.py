@@ -210,10 +210,10 @@ def _coverage(figures: Figures) -> list[Finding]:
         text = f"every joint that moved has a torque error of {JOINT_NOT_USABLE_ERROR:.0%} or more on held-out data"
         return [Finding("reject", text, FindingKind.MOTION)]
     if figures.seconds < MIN_SECONDS:
-        text = f"only {figures.seconds:.2g} s of motion: the error on a new motion is unknown"
+        text = f"only {figures.seconds:.2g} s of motion: the expected error is unreliable"
         return [Finding("warn", text, FindingKind.MOTION)]
     if figures.passes == 1:
-        text = "a joint never reversed direction: the error on a new motion is unknown"
+        text = "a joint never reversed direction: the expected error is unreliable"
         return [Finding("warn", text, FindingKind.MOTION)]
     return []
 

@@ -73,7 +73,7 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
     if len(kinds) != 1:
         raise ReadError(
             where=where,
-            expected="one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors)",
+            expected="one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (links given by vectors)",
             got=" and ".join(kinds) or "none",
         )
     try:

@@ -1,4 +1,4 @@
-"""Why a run went wrong, in words: the joint that left first, or that needs far more torque than the motion does."""
+"""Why a run went wrong, in words: the joint that diverged first, or that needs far more torque than the motion does."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def torque_needed(result: SimulationResult) -> NDArray:
 
 
 def _divergence(result: SimulationResult) -> str:
-    """Return which joint left first, when and how."""
+    """Return which joint diverged first, when and how."""
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
     with np.errstate(invalid="ignore"):
@@ -41,7 +41,8 @@ def _divergence(result: SimulationResult) -> str:
     row = int(left.any(1).argmax()) if left.any() else len(result.t) - 1
     j = int(np.nan_to_num(np.abs(error[row]), nan=np.inf).argmax())
     ran = ", after its estimate ran away" if _estimate_ran(result, row) else ""
-    return f"{_joint(result, j)} left first, at {result.t[row]:.3g} s, {_way(error[: row + TAIL_SAMPLES, j], row)}{ran}"
+    way = _way(error[: row + TAIL_SAMPLES, j], row)
+    return f"{_joint(result, j)} diverged first, at {result.t[row]:.3g} s, {way}{ran}"
 
 
 def _way(error: NDArray, row: int) -> str:
@@ -50,7 +51,7 @@ def _way(error: NDArray, row: int) -> str:
     if row < AT_ONCE_SAMPLES or _shakes(around):
         return "shaking from sample to sample: its loop is too fast for its rate; lower the bandwidth or raise the rate"
     turns = np.diff(np.sign(around[np.isfinite(around)])) != 0
-    return "swinging ever wider" if turns.sum() > 1 else "running away to one side"
+    return "with growing oscillation" if turns.sum() > 1 else "running away to one side"
 
 
 def _strain(result: SimulationResult) -> str:

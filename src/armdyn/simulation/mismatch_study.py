@@ -79,7 +79,7 @@ def mismatch_study(
     if begin is not None:
         begin(list(laws))
     rubs = any(joint.friction != Friction() for joint in arm.joints)
-    more = f" and {friction:g} times the modelled friction" if rubs else " (its model has no friction)"
+    more = f" and {friction:g} times the modelled friction" if rubs else " (the model has no friction)"
     about = f"{arm.name} with an unmodelled payload of {payload:g} kg{more}"
     about += f"; bandwidth {bandwidth:g} Hz, sampled at {rate:g} Hz"
     if slow := slow_sampling(bandwidth, rate):

@@ -87,7 +87,7 @@ def _computed(regression: ScreeningRegression, logs: Iterable[Log]) -> Iterator[
     """Torques that a model explains better than those of any arm, and not because noise averages out."""
     error, noise = regression.model.error, max(_noise_share(log.tau[:, log.measured]) for log in logs)
     if noise < error < COMPUTED_ERROR:
-        text = f"a model explains all but {error:.1g} of the torques, and no noise is in them: were they computed?"
+        text = f"a model explains all but {error:.1g} of the torques, and they contain no noise: were they computed?"
         hint = "log the torques that drives exert"
         yield Finding("note", text, FindingKind.COMPUTED, value=error, hint=hint)
 

@@ -139,7 +139,10 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
     pace = _pace(likeness, slopes)
     if not max(pace, 1 / pace) > PACE_FACTOR:
         return []
-    text = f"measured velocities are {pace:.3g} times the rates of the positions in all joints: times at another pace?"
+    text = (
+        f"measured velocities are {pace:.3g} times the derivatives of the positions in all joints: does the log have "
+        "another time unit or rate?"
+    )
     correction = LogCorrection(time_scale=1 / pace)
     return [Finding("warn", text, FindingKind.TIME_SCALE, correction=correction, value=1 / pace)]
 

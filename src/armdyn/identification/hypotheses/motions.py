@@ -44,7 +44,7 @@ class Delay(Hypothesis):
 
 def delay_finding(delay: float, reduction: float) -> Finding:
     """Torques that come later than positions, or earlier, by less than is screened for."""
-    text = f"{delay_text(delay)} (corrected, the error falls by {reduction:.0%})"
+    text = f"{delay_text(delay)} (if corrected, the error falls by {reduction:.0%})"
     return Finding("warn", text, FindingKind.DELAY, (), np.nan, reduction, LogCorrection(delay=delay), delay)
 
 

@@ -36,10 +36,12 @@ def joint_numbers(joints: Iterable[int]) -> str:
 
 def describe(arm: Arm, finding: Finding) -> str:
     """The finding of a hypothesis in a sentence, with how sure it is and what it costs."""
-    falls = f"corrected, error {finding.error_reduction:.0%} less, " if finding.error_reduction >= 0.01 else ""
+    falls = (
+        f"if corrected, the error falls by {finding.error_reduction:.0%}; " if finding.error_reduction >= 0.01 else ""
+    )
     figures = f"{falls}log evidence {finding.log_evidence:.0f}"
     if finding.kind == FindingKind.COUPLING and finding.correction is not None:
-        return f"{describe_coupling(finding.correction.arm(arm))[0]} ({figures.removeprefix('corrected, ')})"
+        return f"{describe_coupling(finding.correction.arm(arm))[0]} ({figures.removeprefix('if corrected, ')})"
     cause, _, question = _cause(arm, finding).partition(": ")
     return f"{cause} ({figures}){': ' if question else ''}{question}"
 

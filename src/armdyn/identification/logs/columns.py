@@ -96,7 +96,7 @@ def assign(
         notes.insert(0, f"times: {rate:g} rows a second")
     if t is None:
         if not poses:
-            choices = "one named t or time [s], columns={'t': [...]}, or rate, the rows a second"
+            choices = "a column named t or time [s], columns={'t': [...]}, or rate=ROWS_PER_SECOND"
             raise ReadError("no column of times", where=where, expected=choices, got=some_names(offered))
         t = np.arange(len(roles["q"]), dtype=float)
         notes.insert(0, "no column of times: each row is taken as a pose held still")

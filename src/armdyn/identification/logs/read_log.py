@@ -223,7 +223,7 @@ def _require_radians(arm: Arm, q: NDArray, where: str) -> None:
     if turns_too_far(arm, q):
         raise ReadError(
             f"positions reach {np.abs([q.min(), q.max()]).max():.0f} rad: degrees, or turns of the motors? For "
-            "degrees give angle='deg', for joints that turn so often angle='rad', for motors gear_ratio; "
+            "degrees give angle='deg', for joints that really turn that far angle='rad', for motors gear_ratio; "
             "or name columns with their unit, as q1_deg",
             where=where,
         )

@@ -45,7 +45,9 @@ def parse_xml(data: bytes, where: str, comments: bool = False) -> Element:
         parser.feed(data)
         return parser.close()
     except ParseError as error:
-        raise ReadError(f"not well-formed XML ({error})", where=where, remedy="cut off or not a robot?") from None
+        raise ReadError(
+            f"not well-formed XML ({error})", where=where, remedy="is the file truncated, or no robot description?"
+        ) from None
     except DefusedXmlException as error:
         kind = type(error).__name__.removesuffix("Forbidden")
         raise ReadError(f"XML with a {kind} declaration is rejected; a robot needs none", where=where) from None

@@ -20,7 +20,7 @@ def run(*arguments: str) -> str:
 
 def test_three_link_puma_with_rotors():
     text = run("puma3", "--rotors")
-    assert "puma3: 16 base parameters of 33 act on the joint torques" in text
+    assert "puma3: 16 base parameters, combinations of 33, act on the joint torques" in text
     assert "Izz1 + Iyy2 + x3^2 m3 + Iyy3 + Ia1" in text
     assert "Lengths [m]: x3 = 0.4318" in text
     assert "No effect at all: m1, mx1" in text

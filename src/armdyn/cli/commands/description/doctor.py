@@ -74,7 +74,7 @@ def _kernels() -> str:
 
     torque = inverse_dynamics(planar2(), np.zeros(2), np.zeros(2), np.zeros(2))
     name = "native" if backend.current() == "native" else "none: CasADi's virtual machine serves, 100 times slower"
-    return f"{name}, tried" if np.isfinite(torque).all() else f"{name}, but a torque came out as {torque}"
+    return f"{name}, tested" if np.isfinite(torque).all() else f"{name}, but a torque came out as {torque}"
 
 
 def missing_modules() -> dict[str, list[str]]:

@@ -174,7 +174,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     other = "" if fit.other is None else f"; on the validation log {fit.other.rel_error:.2%}"
     print(f"torque error: {held} on held-out data, {fit.rel_error:.2%} on training data{other}")
     if not isnan(fit.rel_error_source):
-        better = ", less than the fit's" if description_is_better(fit) else ""
+        better = ", less than the fit's: keep that model or log a longer motion" if description_is_better(fit) else ""
         print(f"the original model's torque error on these logs: {fit.rel_error_source:.1%}{better}")
     for finding in fit.findings:
         if finding.kind == "coupling":
@@ -192,12 +192,12 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     if out is not None and lost:
         error = compare_arm(plainly_read(fit.arm, out.suffix), fit.tracks, fit.filters).rel_error if fit.tracks else nan
         leaves = "" if isnan(error) else f" and have a torque error of {error:.2%} on the fitted data"
-        remedy_text = "armdyn reads them from it too" if out.suffix.lower() == ".urdf" else "--out with .toml holds all"
-        print(f"other programs do not read {', '.join(lost)} from {out.suffix} files{leaves}; {remedy_text}")
+        remedy_text = "armdyn reads all of them" if out.suffix.lower() == ".urdf" else "--out with .toml holds all"
+        print(f"other programs ignore {', '.join(lost)} of {out.suffix} files{leaves}; {remedy_text}")
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        print("torques cannot determine individual link masses; --mass-bounds limits their sum")
+        print("torques do not determine the mass of each link; --mass-bounds bounds their sum")
     if step := next_step(fit):
         print(f"next: {step}")
     if command := step_command(fit, out):

@@ -50,7 +50,7 @@ def show(reduced: BaseParameters) -> None:
     what = "gravity torques" if reduced.terms == "gravity" else "joint torques"
     rows = zip(range(1, reduced.count + 1), reduced.formulas, _values(reduced), strict=True)
     print_table(
-        f"{reduced.name}: {reduced.count} base parameters of {reduced.P.shape[1]} act on the {what}",
+        f"{reduced.name}: {reduced.count} base parameters, combinations of {reduced.P.shape[1]}, act on the {what}",
         ("# ", "base parameter", "value (SI) "),
         [(str(i), text, number(value)) for i, text, value in rows],
     )
@@ -76,7 +76,7 @@ def _show_lengths(reduced: BaseParameters) -> None:
         if any(not name.startswith("a") for name in used):
             print_line("x2 y2 z2: from link 1's origin to joint 2, in link 1's axes", "dim")
         if any(name.startswith("a") for name in used):
-            print_line("ax2 ay2 az2: from joint 2 on to link 2's origin, in the joint's axes", "dim")
+            print_line("ax2 ay2 az2: vector from joint 2 to link 2's origin, in the joint's axes", "dim")
         print_line()
 
 

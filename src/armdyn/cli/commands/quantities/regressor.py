@@ -54,7 +54,9 @@ def _show(arm: Arm, Y: NDArray, names: Any) -> None:
         (name, *(number(0.0 if abs(x) < 1e-12 else x) for x in column)) for name, column in zip(names, Y.T, strict=True)
     ]
     acting = [row for row in rows if any(cell != "0" for cell in row[1:])]
-    title = f"{arm.name}: torque per unit of each parameter (SI); {len(rows) - len(acting)} without effect here"
+    title = (
+        f"{arm.name}: torque per unit of each parameter (SI); {len(rows) - len(acting)} without effect at this state"
+    )
     print_table(title, ("parameter", *(f"{name} " for name in arm.coordinate_names)), acting)
 
 
