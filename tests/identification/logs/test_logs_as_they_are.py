@@ -184,7 +184,7 @@ def test_joints_that_turn_often(tmp_path):
     qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
     tau = armdyn.joint_torque(arm, q, qd, qdd) + 0.1 * np.tanh(qd / 0.02)
     path = save(tmp_path / "log.csv", t, q, tau, head="t,q1,tau1")
-    with pytest.raises(ReadError, match="joints that turn so often angle='rad'"):
+    with pytest.raises(ReadError, match="joints that really turn that far angle='rad'"):
         armdyn.read_log(path, arm)
     assert armdyn.identify(arm, armdyn.read_log(path, arm, angle="rad")).rel_error < 0.05
     named = save(tmp_path / "named.csv", t, q, tau, head="t,q1_rad,tau1")

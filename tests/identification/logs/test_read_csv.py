@@ -102,7 +102,7 @@ def test_recorder_switched_off(tmp_path, arm, data):
     [
         (lambda rows: "", "the file is empty"),
         (lambda rows: HEAD + "\n", "no rows of numbers"),
-        (lambda rows: rows.replace(",", ",1,"), "9 columns without names"),
+        (lambda rows: rows.replace(",", ",1,"), "9 columns have no names"),
         (lambda rows: HEAD.replace("q2", "q1") + "\n" + rows, "several columns are named q1"),
         (lambda rows: HEAD + "\n1,2\n" + rows, "line 2: expected 5 values, got 2"),
         (lambda rows: HEAD + "\n" + rows.replace("0.050000000", "n/a"), "line 7: expected a number, got 'n/a'"),

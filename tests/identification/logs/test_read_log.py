@@ -476,7 +476,7 @@ class TestBadInput:
         ("head", "message"),
         [
             ("t,a,b,c,d,e,f", "no columns of joint positions"),
-            ("x,q1,q2,qd1,qd2,tau1,tau2", r"no column of times; .*, columns=\{'t': \[...\]\}, or rate, .*, got x, q1"),
+            ("x,q1,q2,qd1,qd2,tau1,tau2", r"no column of times; .*, columns=\{'t': \[...\]\}, or rate=.*, got x, q1"),
             ("t,q1,q2,qd1,qd2,left,right", "no columns of joint torques .*, got t, left, right, q1"),
             ("t,q1,q3,qd1,qd2,tau1,tau2", "missing: 2"),
             (
