@@ -123,7 +123,7 @@ def step_command(fit: Fit, out: Path | None = None) -> str:
     if _keeps_description(fit):
         return ""
     if step.kind == NextStep.NONE and fit.verdict.level == Level.GOOD:
-        return "" if out is None else shlex.join(["armdyn", "info", shown_path(out)])
+        return "" if out is None else shlex.join(["armdyn", "compare", shown_path(out)])
     if step.logs_motion:
         return next_command(fit)
     if step.finding is None or step.finding.correction is None or not options.is_whole(step.finding):

@@ -85,7 +85,9 @@ class MotionLimits:
         ):
             absent, zero = np.flatnonzero(np.isinf(values)), np.flatnonzero(values == 0)
             if len(absent):
-                raise LimitError(f"no {what} of {self._joints(absent)}", where=where, remedy=f"give {hint}")
+                raise LimitError(
+                    f"no {what} of {self._joints(absent)}", where=where, remedy=f"give {hint}, such as 1 [rad or m, s]"
+                )
             if len(zero):
                 raise LimitError(
                     f"the {what} of {self._joints(zero)} is zero", where=where, remedy=f"give a larger {hint}"
@@ -112,7 +114,9 @@ class MotionLimits:
         return f"joint {i + 1} '{self.joint_names[i]}'"
 
     def _joints(self, indices: NDArray) -> str:
-        return ", ".join(self._joint(int(i)) for i in indices)
+        first = indices[: len(indices) if len(indices) <= 3 else 2]
+        more = f" and {len(indices) - len(first)} more" * (len(first) < len(indices))
+        return ", ".join(self._joint(int(i)) for i in first) + more
 
 
 def violations(trajectory: Trajectory, limits: MotionLimits, rate: float = CHECK_RATE_HZ) -> dict[str, int]:

@@ -55,7 +55,7 @@ def sister_findings(regression: ScreeningRegression) -> list[Finding]:
         f"the library's '{name}' explains the torques better than the description of arm '{regression.arm.name}' does "
         f"(its error beyond friction is {reduction:.0%} lower, log evidence {evidence:.0f}): which arm is it?"
     )
-    hint = f"describe the arm that it is, such as by armdyn.arms.{name}()"
+    hint = f"take the description of the arm that was logged, such as '{name}' of the library"
     return [Finding("warn", text, FindingKind.OTHER_ARM, (), evidence, reduction, hint=hint)]
 
 

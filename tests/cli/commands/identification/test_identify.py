@@ -417,7 +417,7 @@ class TestTheAnswer:
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
         assert lines[-2].startswith("next: use the model, or test it first on a log of a different motion")
-        assert lines[-1] == "try:  armdyn info out.urdf"  # one next step; what would make it better is on the page
+        assert lines[-1] == "try:  armdyn compare out.urdf"  # one next step; what would make it better is on the page
         page = (answers / "out.html").read_text()
         assert re.search(
             r"armdyn excite arm.urdf --duration 20 --max-velocity [\d.,]+ --given good.csv --out next.csv", page
