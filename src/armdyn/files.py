@@ -63,6 +63,8 @@ def require_file(path: str | os.PathLike[str], largest: int = MAX_TABLE_BYTES) -
     path = Path(path)
     try:
         about = path.stat()
+    except FileNotFoundError:
+        raise ReadError("no such file", path=path) from None
     except OSError as error:
         raise ReadError(f"cannot be read ({error.strerror or error})", path=path) from None
     except ValueError as error:

@@ -15,7 +15,7 @@ WRONG = [
     ("", 2, "Usage"),
     ("identfy arm.urdf log.csv", 2, "No such command 'identfy'.*identify"),
     ("info", 2, "Missing argument 'ARM'"),
-    ("info absent.urdf", 1, "absent.urdf: cannot be read .No such file"),
+    ("info absent.urdf", 1, "absent.urdf: no such file"),
     ("info .", 1, r"\.: is a folder; expected a file: \.urdf, \.xml"),
     ("info pand", 1, "unknown arm 'pand' .did you mean 'panda'"),
     ("info notes.md", 1, r"unknown kind of file '\.md'; expected \.urdf"),

@@ -78,7 +78,7 @@ def test_files_that_are_not_what_they_claim_are_rejected(tmp_path, name, content
 
 @pytest.mark.parametrize("suffix", ["urdf", "toml", "csv"])
 def test_files_that_cannot_be_read(tmp_path, suffix):
-    with pytest.raises(ReadError, match=r"cannot be read .No such file"):
+    with pytest.raises(ReadError, match="no such file"):
         load(tmp_path / f"absent.{suffix}")
     folder = tmp_path / f"folder.{suffix}"
     folder.mkdir()

@@ -293,6 +293,11 @@ class Joint(Frozen):
     follows: tuple[tuple[str, float], ...] = ()  # names of the joints that it follows, and ratios
     offset: float = 0.0  # position where those that it follows are at zero [rad or m]
 
+    def __repr__(self) -> str:
+        """Name, kind and range, in one line; the fields have the rest."""
+        span = f"{self.limits.lower:.4g} .. {self.limits.upper:.4g} {'rad' if self.kind == 'revolute' else 'm'}"
+        return f"<Joint '{self.name}': {self.kind}, {span}>"
+
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(where="joint", expected="a name", got=quote(self.name))

@@ -42,7 +42,7 @@ def expand_xacro(
     where = Path(path).name
     xacrodoc = import_extra("xacrodoc", "xacro files need xacrodoc, which is not installed", "xacro")
     if not Path(path).is_file():
-        raise ReadError("cannot be read (no such file)", path=path)
+        raise ReadError("no such file", path=path)
     folders = [str(Path(folder).resolve()) for folder in packages]
     for folder in folders:
         if not Path(folder).is_dir():
