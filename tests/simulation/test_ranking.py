@@ -51,7 +51,7 @@ def test_nobody_wins_where_all_fail() -> None:
 
 def test_rough_torques_are_said_with_their_size() -> None:
     told = text(row("smooth", 1e-2), row("rough", 1e-5, jump=107.0, roughness=4.5))
-    assert "Rough does not count: its torques change by 107 N m or N RMS from sample to sample, 450% of" in told
+    assert "Rough does not count: from sample to sample its torques change by 450% (RMS) of the torque that" in told
 
 
 def test_laws_of_other_speed_are_said_to_be() -> None:

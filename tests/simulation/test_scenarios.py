@@ -89,7 +89,7 @@ def changed(found, scenario, law, **figures):
         ({"largest": 21.0}, "ComputedTorque (21 rad or m off)"),
         (
             {"roughness": 4.5, "jump": 107.0},
-            "ComputedTorque (torques change by 107 N m or N RMS from sample to sample)",
+            "ComputedTorque (torques change from sample to sample by 450% of the motion's torque)",
         ),
     ],
     ids=["diverged", "far", "rough"],

@@ -104,7 +104,7 @@ def dexterity(arm: Arm, q: ArrayLike, part: str = "all", length: float = 1.0) ->
     # With more joints than rows the hardest motion is the last singular vector, not a self-motion.
     cause = Vt[..., s.shape[-1] - 1, :]
     singular = smallest <= SINGULAR_RATIO * largest
-    return Dexterity(s, condition, s.prod(-1), singular, lost, cause, arm.joint_names)
+    return Dexterity(s, condition, s.prod(-1), singular, lost, cause, arm.coordinate_names)
 
 
 def _part(part: str, what: str) -> slice:

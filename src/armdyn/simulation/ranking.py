@@ -149,7 +149,7 @@ def failure_words(place: RankingEntry) -> str:
     words: dict[Failure, str] = {
         "": "", "failed": "could not run", "diverged": place.row.note or "diverged",
         "far": f"{place.row.largest:.2g} rad or m off",
-        "rough": f"torques change by {place.row.jump:.3g} N m or N RMS from sample to sample",
+        "rough": f"torques change from sample to sample by {place.row.roughness:.0%} of the motion's torque",
     }  # fmt: skip
     return words[place.failure]
 
@@ -157,8 +157,8 @@ def failure_words(place: RankingEntry) -> str:
 def rough_words(row: ComparisonRow) -> str:
     """A law's torque changes, in words."""
     return (
-        f"{_capital(row.name)} does not count: its torques change by {row.jump:.3g} N m or N RMS from sample to "
-        f"sample, {row.roughness:.0%} of what the motion needs"
+        f"{_capital(row.name)} does not count: from sample to sample its torques change by {row.roughness:.0%} (RMS) "
+        "of the torque that the motion needs"
     )
 
 

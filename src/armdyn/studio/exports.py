@@ -132,7 +132,7 @@ def trajectory_file(excitation: Excitation | None) -> Download:
     if excitation is None:
         raise ArmdynError("no exciting motion yet", where="studio", remedy="design one first")
     motion, names = excitation.trajectory, excitation.base.source.coordinate_names
-    kinds = [joint.kind for joint in excitation.base.source.joints]
+    kinds = [joint.kind for joint in excitation.base.source.coordinate_joints]
     return _file("motion.csv", lambda path: save_trajectory(motion, path, joint_names=names, kinds=kinds))
 
 

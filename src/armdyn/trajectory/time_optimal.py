@@ -211,7 +211,7 @@ class _Rows:
             k, j = np.argwhere(held > limits.effort)[0]
             raise LimitError(
                 f"joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes {held[k, j]:.3g} of "
-                f"{limits.effort[j]:.3g} N m or N",
+                f"{limits.effort[j]:.3g} {'N m' if arm.coordinate_joints[j].kind == 'revolute' else 'N'}",
                 where="time_optimal",
                 remedy="lighten the load or change the path",
                 names=(arm.coordinate_names[j],),

@@ -1,4 +1,4 @@
-"""Commands on arms with joints that follow others: one number a coordinate goes in and comes out."""
+"""Commands on trees and on arms with joints that follow others: a number for each coordinate goes in and comes out."""
 
 from __future__ import annotations
 
@@ -51,3 +51,18 @@ def test_an_exciting_motion_is_saved_by_coordinates(tmp_path):
 def test_headings_have_the_unit_of_the_joints():
     assert "joint torques [N m]\n" in run("torque", "panda")
     assert "joint torques [N m, prismatic joints N]" in run("torque", "stanford")
+
+
+def test_logs_are_judged_by_coordinates(tmp_path):
+    log = tmp_path / "log.csv"
+    run("simulate", "palletizer", "--duration", "6", "--rate", "200", "--out", str(log))
+    shown = run("validate", "palletizer", str(log))
+    assert all(f"\n{name}" in shown for name in armdyn.arms.palletizer().coordinate_names)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_signals_and_joints_are_named_after_the_coordinates(name):
+    arm = getattr(armdyn.arms, name)()
+    q = np.linspace(0.1, 0.2, arm.n)
+    assert armdyn.state_space(arm, q).states[: arm.n] == arm.coordinate_names
+    assert armdyn.dexterity(arm, q).joint_names == arm.coordinate_names

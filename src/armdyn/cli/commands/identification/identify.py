@@ -185,7 +185,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     for j, joint in enumerate(verdict.joints):
         if joint.word != "good":
             why = ": see above" if joint.reason in verdict.reasons[:MAX_REASONS] else f": {joint.reason}"
-            print(f"joint {j + 1} '{fit.arm.joint_names[j]}': {joint.word}{why}")
+            print(f"joint {j + 1} '{fit.arm.coordinate_names[j]}': {joint.word}{why}")
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
     lost = [] if out is None else lost_names(fit.arm, out.suffix)
@@ -307,7 +307,7 @@ def show(fit: Fit) -> None:
             number(joint.friction.coulomb),
             ", ".join(terms),
         )
-        for joint, error, terms in zip(fit.arm.joints, fit.rel_error_joints, fit.structure, strict=True)
+        for joint, error, terms in zip(fit.arm.coordinate_joints, fit.rel_error_joints, fit.structure, strict=True)
     ]
     print_table(text, ("joint", "error ", "viscous ", "Coulomb ", "terms"), rows)
     data = zip(fit.base.names, fit.base.theta, fit.base.std, strict=True)

@@ -111,7 +111,7 @@ def _show(arm: Arm, one: Compared) -> None:
     from armdyn.report.units import shared_unit, with_unit
 
     log, result, word, findings = one.log, one.result, one.word, one.findings
-    rows = zip(arm.joint_names, result.rel_error_joints, result.rmse, strict=True)
+    rows = zip(arm.coordinate_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
         f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} {one.compared}",
         ("joint", "error ", f"{with_unit('RMSE', shared_unit(arm, 'torque') or 'N m or N')} "),
@@ -128,7 +128,7 @@ def _show_all(arm: Arm, compared: list[Compared]) -> None:
     """A row per log, and what speaks against some of them."""
     worst = [int(one.result.rel_error_joints.argmax()) for one in compared]
     rows = [
-        (one.log.name, one.word, f"{one.result.rel_error:.2%}", f"{j + 1} {arm.joint_names[j]}",
+        (one.log.name, one.word, f"{one.result.rel_error:.2%}", f"{j + 1} {arm.coordinate_names[j]}",
          f"{one.result.rel_error_joints[j]:.2%}")
         for one, j in zip(compared, worst, strict=True)
     ]  # fmt: skip

@@ -138,7 +138,7 @@ def _show(arm: Arm, result: InverseKinematics) -> None:
         print_line(f"{arm.name}: {result.message}")
         print_line(f"joint positions nearest to it [rad or m]: {vector(result.q, 6)}", whole=True)
         return
-    scale = np.array([np.degrees(1) if joint.kind == "revolute" else 1.0 for joint in arm.joints])
+    scale = np.array([np.degrees(1) if joint.kind == "revolute" else 1.0 for joint in arm.coordinate_joints])
     rows = []
     for name, q, within in zip(result.branches, result.all_solutions, result.within_limits, strict=True):
         if np.isfinite(q).all():

@@ -45,7 +45,7 @@ def torque(
     if out is not None:
         write_columns(out, inputs.t, columns, json)
     if json:
-        print_json({"arm": subject.name, "joints": subject.joint_names} | parts)
+        print_json({"arm": subject.name, "joints": subject.coordinate_names} | parts)
     elif states is not None and out is None:
         print_columns(_title(subject), inputs.t, columns)
     elif states is None:
