@@ -20,9 +20,9 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 1020, "calibration": 1740, "cli": 3785, "control": 4020, "dynamics": 3955, "identification": 8860,
-    "kinematics": 1630, "model": 5180, "report": 1614, "servo": 1402, "shapes": 730, "simulation": 4530,
-    "spatial": 310, "studio": 2578, "study": 1935, "trace": 5190, "trajectory": 3830,
+    ".": 1020, "calibration": 1715, "cli": 3785, "control": 3960, "dynamics": 3920, "identification": 8825,
+    "kinematics": 1620, "model": 5025, "report": 1614, "servo": 1370, "shapes": 730, "simulation": 4440,
+    "spatial": 310, "studio": 2578, "study": 1910, "trace": 5175, "trajectory": 3780,
 }  # fmt: skip
 NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,

@@ -89,9 +89,8 @@ def common_batch(where: str, batches: Mapping[str, tuple[int, ...]]) -> tuple[in
         raise ShapeError(f"leading axes do not broadcast: {listed}", where=where) from None
     except RuntimeError:  # NumPy's own limit, which is lower than that of an array's axes
         most = max(len(shape) for shape in batches.values())
-        raise ShapeError(
-            where=where, expected="at most 32 leading axes", got=most, remedy="reshape the arrays"
-        ) from None
+        expected = "at most 32 leading axes"
+        raise ShapeError(where=where, expected=expected, got=most, remedy="reshape the arrays") from None
 
 
 def is_number(value: Any) -> bool:

@@ -149,19 +149,15 @@ def write_figure(path: str | os.PathLike[str], figure: Any, **options: Any) -> P
 def reject_many(path: str | os.PathLike[str], count: int, what: str) -> None:
     """Raise if a file has more arrays or columns than the log of any robot."""
     if count > MAX_COLUMNS:
-        raise ReadError(
-            f"{count} {what}, more than the {MAX_COLUMNS} allowed", path=path, remedy="keep those of the robot"
-        )
+        cause = f"{count} {what}, more than the {MAX_COLUMNS} allowed"
+        raise ReadError(cause, path=path, remedy="keep those of the robot")
 
 
 def reject_bomb(path: str | os.PathLike[str], packed: int, whole: int) -> None:
     """Raise if a file of `packed` bytes would unpack to so many that it can only be meant to fill the memory."""
     if whole > max(LARGE_ARCHIVE_BYTES, MAX_PACKING_RATIO * packed):
-        raise ReadError(
-            f"{packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do",
-            path=path,
-            remedy="save it without compression if it is meant so",
-        )
+        cause = f"{packed / 1e6:.3g} MB would unpack to {whole / 1e6:.3g} MB, which no measured data do"
+        raise ReadError(cause, path=path, remedy="save it without compression if it is meant so")
 
 
 def write_whole(path: str | os.PathLike[str], data: str | bytes | Iterable[str]) -> Path:

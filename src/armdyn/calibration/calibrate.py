@@ -117,11 +117,8 @@ def _known_tool(tool: ArrayLike, poses: Poses) -> NDArray:
         return check_transform(tool, "calibrate: tool")
     markers = as_floats(tool)
     if markers.shape != (poses.n_markers, 3) or not np.isfinite(markers).all():
-        raise ShapeError(
-            where="calibrate",
-            expected=f"tool as {poses.n_markers} markers of shape ({poses.n_markers}, 3)",
-            got=markers.shape,
-        )
+        expected = f"tool as {poses.n_markers} markers of shape ({poses.n_markers}, 3)"
+        raise ShapeError(where="calibrate", expected=expected, got=markers.shape)
     return markers
 
 
@@ -129,11 +126,9 @@ def _require_enough(unknowns: CalibrationUnknowns) -> None:
     poses = unknowns.poses
     measured = 6 * len(poses) if poses.points is None else int(np.isfinite(poses.points).sum())
     if len(poses) < MIN_POSES or measured <= unknowns.n_flat:
-        raise DataError(
-            f"{pluralize(len(poses), 'pose')} cannot determine base and tool",
-            where=poses.name,
-            remedy=f"measure at least {MIN_POSES} poses, better 30, in which every joint moves",
-        )
+        cause = f"{pluralize(len(poses), 'pose')} cannot determine base and tool"
+        remedy = f"measure at least {MIN_POSES} poses, better 30, in which every joint moves"
+        raise DataError(cause, where=poses.name, remedy=remedy)
     travel = np.ptp(poses.q, axis=0)
     if not (travel > STILL).any():
         raise DataError("no joint moves", where=poses.name, remedy="measure poses in which every joint moves")

@@ -48,9 +48,8 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
     outside = ((q < low) | (q > high)).any(1)
     if (bad := np.flatnonzero(missed | outside)).size:
         why = "is out of reach" if missed[bad[0]] else "needs joints outside their limits"
-        raise ArmdynError(
-            f"target {bad[0] + 1} of {len(q)} {why}", where="command", remedy="move it, or give another start q0"
-        )
+        cause = f"target {bad[0] + 1} of {len(q)} {why}"
+        raise ArmdynError(cause, where="command", remedy="move it, or give another start q0")
     return q.reshape(*goal.shape[: -1 if position else -2], arm.n)
 
 

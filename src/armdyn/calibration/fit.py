@@ -149,11 +149,8 @@ def _invert(A: NDArray) -> NDArray:
             raise np.linalg.LinAlgError
         half = np.linalg.inv(np.linalg.cholesky(A * np.outer(scale, scale)))
     except np.linalg.LinAlgError:
-        raise DataError(
-            "the poses do not determine base and tool",
-            where="calibrate",
-            remedy="measure poses in which every joint moves",
-        ) from None
+        cause = "the poses do not determine base and tool"
+        raise DataError(cause, where="calibrate", remedy="measure poses in which every joint moves") from None
     return (half.T @ half) * np.outer(scale, scale)
 
 

@@ -40,11 +40,8 @@ def pose_columns(columns: Mapping[str, NDArray], joints: tuple[str, ...], where:
         if plain not in table or rank < table[plain].rank:
             table[plain] = column
         elif rank == table[plain].rank:
-            raise ReadError(
-                f"columns '{table[plain].name}' and '{name}' both claim to be {plain}",
-                where=where,
-                names=(table[plain].name, name),
-            )
+            cause = f"columns '{table[plain].name}' and '{name}' both claim to be {plain}"
+            raise ReadError(cause, where=where, names=(table[plain].name, name))
     return table
 
 
@@ -76,10 +73,6 @@ def _split_unit(name: str, where: str) -> tuple[str, float | None]:
     if factor is not None and (match[2] or unit in LENGTHS or unit in ANGLES):
         return match[1].strip(), factor
     if match[2] and name.endswith("]"):
-        raise ReadError(
-            f"the unit '{match[2]}' is not known",
-            where=f"{where}: column '{name}'",
-            expected="rad, deg, m, mm or in",
-            names=(match[2],),
-        )
+        cause = f"the unit '{match[2]}' is not known"
+        raise ReadError(cause, where=f"{where}: column '{name}'", expected="rad, deg, m, mm or in", names=(match[2],))
     return name, None

@@ -38,9 +38,8 @@ class Poses(Frozen):
         if q.ndim != 2:
             raise ShapeError(where=self.name, expected="joint positions of shape (K, n)", got=q.shape)
         if (self.points is None) == (self.poses is None):
-            raise ShapeError(
-                where=self.name, expected="points or poses", got="both" if self.points is not None else "none"
-            )
+            expected = "points or poses"
+            raise ShapeError(where=self.name, expected=expected, got="both" if self.points is not None else "none")
         points = None if self.points is None else _points(self.points, len(q), self.name)
         poses = None if self.poses is None else _poses(self.poses, len(q), self.name)
         is_measured = (
@@ -84,11 +83,9 @@ class Poses(Frozen):
         """Raise where these cannot be poses of the arm."""
         require_chain(arm, "calibration")
         if self.q.shape[1] != arm.n:
-            raise DataError(
-                f"the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}",
-                where=self.name,
-                remedy="use the description of the arm that was measured, or name its base and tip",
-            )
+            cause = f"the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}"
+            remedy = "use the description of the arm that was measured, or name its base and tip"
+            raise DataError(cause, where=self.name, remedy=remedy)
 
 
 def _sides(q: NDArray) -> NDArray:

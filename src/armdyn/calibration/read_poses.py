@@ -110,12 +110,8 @@ def read_poses(
     check_choice("read_poses", "length", length, LENGTHS)
     check_choice("read_poses", "camera", camera, CAMERAS)
     if not isinstance(path, str | os.PathLike):
-        raise ArmdynError(
-            where="read_poses",
-            expected="the path of a file",
-            got=f"{path!r:.60}",
-            remedy="Poses(q, points) takes arrays",
-        )
+        remedy = "Poses(q, points) takes arrays"
+        raise ArmdynError(where="read_poses", expected="the path of a file", got=f"{path!r:.60}", remedy=remedy)
     path = Path(path)
     columns, arrays, notes = _columns(path, () if arm is None else arm.joint_names)
     units = (ANGLES[angle], LENGTHS[length])
@@ -129,11 +125,8 @@ def read_poses(
         points, poses = table.measurements(arm, q, notes)
     if camera == "tool":
         if poses is None:
-            raise ReadError(
-                "a camera on the tool measures poses, but the file holds points",
-                path=path,
-                remedy="name the angles' columns",
-            )
+            cause = "a camera on the tool measures poses, but the file holds points"
+            raise ReadError(cause, path=path, remedy="name the angles' columns")
         known = np.isfinite(poses).all((1, 2))
         poses = np.where(known[:, None, None], inverse(np.where(known[:, None, None], poses, np.eye(4))), np.nan)
     return Poses(q, points, poses, path.name, path, tuple(notes))
@@ -216,9 +209,8 @@ class _Table:
             lacking = [name for triple in triples for name in triple if name not in self.columns]
             if lacking or not triples:
                 missing = ", ".join(lacking) or "x, y, z"
-                raise ReadError(
-                    f"column {missing} is missing", path=self.path, expected="x, y, z or x1, y1, z1, x2, ..."
-                )
+                expected = "x, y, z or x1, y1, z1, x2, ..."
+                raise ReadError(f"column {missing} is missing", path=self.path, expected=expected)
             return np.stack([self._triple(triple) for triple in triples], axis=1), None
         position = self._triple(["x", "y", "z"])
         for convention in CONVENTIONS.values():
@@ -238,11 +230,8 @@ class _Table:
     def _by_fit(self, arm: Arm | None, q: NDArray, position: NDArray, angles: NDArray, notes: list[str]) -> NDArray:
         """Poses in the convention with which they fit the arm best."""
         if arm is None:
-            raise ReadError(
-                "the names of the angles do not tell their convention",
-                path=self.path,
-                remedy="give the arm, or rename them",
-            )
+            cause = "the names of the angles do not tell their convention"
+            raise ReadError(cause, path=self.path, remedy="give the arm, or rename them")
         poses = {name: _assemble(position, angles, rotation) for name, rotation in CANDIDATES.items()}
         known = np.isfinite(next(iter(poses.values()))).all((1, 2)) & np.isfinite(q).all(1)
         with interpreting():

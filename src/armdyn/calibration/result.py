@@ -341,9 +341,8 @@ class Calibration(Reported, Frozen):
         Five steps leave less than 1e-9 m and rad away from singular poses; the second output says what is left.
         """
         if any(self.fit.unknowns.waves):
-            raise ArmdynError(
-                "harmonics and play are not part of the C code", where="c_code", remedy="calibrate without them"
-            )
+            cause = "harmonics and play are not part of the C code"
+            raise ArmdynError(cause, where="c_code", remedy="calibrate without them")
         options = {"task": "pose", "steps": steps}
         return c_code(command_steps, self.fitted_arm, directory, prefix=prefix, options=options, search=False)
 

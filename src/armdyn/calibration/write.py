@@ -85,15 +85,11 @@ def save_calibration(
     suffix = Path(path).suffix.lower()
     if suffix not in (".urdf", ".xml", ".toml", ".yaml"):
         reason = "a DH table cannot hold axes that are nearly parallel; " if suffix == ".csv" else ""
-        raise ArmdynError(
-            f"{reason}expected a file that ends in .urdf, .xml (MJCF), .toml or .yaml (UR), got '{path}'",
-            where="save",
-            names=(path,),
-        )
+        cause = f"{reason}expected a file that ends in .urdf, .xml (MJCF), .toml or .yaml (UR), got '{path}'"
+        raise ArmdynError(cause, where="save", names=(path,))
     if placed and (onto is not None or suffix == ".yaml"):
-        raise ArmdynError(
-            "base and tool are not part of a file that is kept", where="save", remedy="write a new one, without onto="
-        )
+        cause = "base and tool are not part of a file that is kept"
+        raise ArmdynError(cause, where="save", remedy="write a new one, without onto=")
     arm = calibration.arm
     if offsets is not None:
         arm = _without_offsets(calibration)
@@ -113,9 +109,8 @@ def save_calibration(
 
         write_mjcf(arm, path, onto, frames=True)
     else:
-        raise ArmdynError(
-            "onto= keeps the contents of a URDF or MJCF; other files are always written anew", where="save"
-        )
+        cause = "onto= keeps the contents of a URDF or MJCF; other files are always written anew"
+        raise ArmdynError(cause, where="save")
 
 
 def _without_offsets(calibration: Calibration) -> Arm:
@@ -140,11 +135,8 @@ def save_ur_kinematics(arm: Arm, path: str | os.PathLike[str]) -> None:
     """Write the joints' frames as the file that ur_description takes as its argument `kinematics_params`."""
     links = [next((link for end, link in UR_LINKS.items() if name.endswith(end)), "") for name in arm.joint_names]
     if links != list(UR_LINKS.values()):
-        raise ArmdynError(
-            f"only arms of ur_description have kinematics parameters in YAML, and '{arm.name}' has other joints",
-            where="save",
-            remedy="write .urdf or .toml",
-        )
+        cause = f"only arms of ur_description have kinematics parameters in YAML, and '{arm.name}' has other joints"
+        raise ArmdynError(cause, where="save", remedy="write .urdf or .toml")
     lines = ["kinematics:"]
     for i, (link, joint) in enumerate(zip(links, arm.joints, strict=True)):
         T = joint.before if i else arm.base_pose @ joint.before
@@ -160,12 +152,9 @@ def save_offsets(calibration: Calibration, path: str | os.PathLike[str]) -> None
     """Write the errors of the joints' zeros that belong to `arm` as YAML, one line a joint [rad or m]."""
     geometry = calibration.written.geometry
     if not geometry.any():
-        raise ArmdynError(
-            f"the verdict is '{calibration.verdict}': no zeros are better than nominal",
-            where="save",
-            remedy="measure more poses, or more precisely",
-            names=(calibration.verdict,),
-        )
+        cause = f"the verdict is '{calibration.verdict}': no zeros are better than nominal"
+        remedy = "measure more poses, or more precisely"
+        raise ArmdynError(cause, where="save", remedy=remedy, names=(calibration.verdict,))
     names, values = (
         calibration.nominal.joint_names,
         geometry[np.arange(len(geometry)), zero_columns(calibration.nominal)],

@@ -194,9 +194,8 @@ def reject_swapped(arm: str, logs: list[Path]) -> None:
 
     described = [log for log in logs if log.suffix.lower() in DESCRIPTIONS]
     if described and Path(arm).suffix.lower() in LOGS:
-        raise ArmdynError(
-            f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first", names=(arm, described[0])
-        )
+        cause = f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first"
+        raise ArmdynError(cause, names=(arm, described[0]))
 
 
 def _columns(texts: list[str] | None) -> dict[str, list[str]] | None:

@@ -100,13 +100,8 @@ def _columns(table: dict[str, NDArray], kind: str, n: int, file: Path) -> NDArra
     names = [f"{kind}{i + 1}" for i in range(n)]
     missing = [name for name in names if name not in table]
     if missing and (kind == "q" or len(missing) < n):
-        raise ReadError(
-            f"no column '{missing[0]}'",
-            path=file,
-            expected=f"q1 .. q{n}",
-            got=", ".join(list(table)[:12]),
-            names=(missing[0],),
-        )
+        cause = f"no column '{missing[0]}'"
+        raise ReadError(cause, path=file, expected=f"q1 .. q{n}", got=", ".join(list(table)[:12]), names=(missing[0],))
     if missing:
         return np.zeros((len(next(iter(table.values()))), n))
     return whole_columns(table, names, str(file))

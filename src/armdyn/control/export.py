@@ -96,9 +96,8 @@ def law_code(
     names = as_names(inputs)
     for name, value in law.params.items():
         if value.shape != law.core_shape(name):
-            raise ArmdynError(
-                f"{name} is a batch of shape {value.shape}", where="law_code", remedy="export one law of it at a time"
-            )
+            cause = f"{name} is a batch of shape {value.shape}"
+            raise ArmdynError(cause, where="law_code", remedy="export one law of it at a time")
     subject = StepSubject(law, 1 / rate)
     functions = {f"{prefix}_update": declaration(step_function(subject), "law_code")}
     update = write_code(functions, subject, Path(directory), f"{prefix}_update", dtype, names, {}, search)

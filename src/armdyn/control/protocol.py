@@ -110,9 +110,8 @@ class Law(Frozen, ABC):
     def without_friction(self) -> Law:
         """The same law, with friction left to others; an error if it cannot be."""
         if self.compensates_friction:
-            raise ShapeError(
-                f"{type(self).__name__} compensates friction already", remedy="leave FrictionFeedforward out"
-            )
+            cause = f"{type(self).__name__} compensates friction already"
+            raise ShapeError(cause, remedy="leave FrictionFeedforward out")
         return self
 
     def friction_part(self, params: Values, tau: Any, q: Any, qd: Any, ref: Reference) -> Any:

@@ -63,11 +63,8 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     """
     poses, wrenches = np.asarray(q, float), np.asarray(readings, float)
     if poses.ndim != 2 or poses.shape[1] != arm.n or wrenches.shape != (len(poses), 6):
-        raise ArmdynError(
-            where="identify_tool",
-            expected=f"poses (P, {arm.n}) and readings (P, 6)",
-            got=f"{poses.shape}, {wrenches.shape}",
-        )
+        expected = f"poses (P, {arm.n}) and readings (P, 6)"
+        raise ArmdynError(where="identify_tool", expected=expected, got=f"{poses.shape}, {wrenches.shape}")
     g = np.einsum("pji,j->pi", forward_kinematics(arm, poses)[:, :3, :3], arm.gravity)
     A = np.zeros((len(poses), 6, 10))
     A[:, :3, 0] = g
@@ -75,18 +72,12 @@ def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     A[:, :, 4:] = np.eye(6)
     rows = A.reshape(-1, 10)
     if np.linalg.matrix_rank(rows, 1e-6) < rows.shape[1]:
-        raise ArmdynError(
-            "these poses do not tell the tool from the bias",
-            where="identify_tool",
-            remedy="turn the wrist so that gravity points along three axes of the tip",
-        )
+        remedy = "turn the wrist so that gravity points along three axes of the tip"
+        raise ArmdynError("these poses do not tell the tool from the bias", where="identify_tool", remedy=remedy)
     mass, *moment = (x := np.linalg.lstsq(rows, wrenches.ravel(), rcond=None)[0])[:4]
     if not mass > 0:
-        raise ArmdynError(
-            where="identify_tool",
-            expected=f"a mass > 0, the readings give {mass:.3g} kg",
-            remedy="is gravity's sign right?",
-        )
+        expected = f"a mass > 0, the readings give {mass:.3g} kg"
+        raise ArmdynError(where="identify_tool", expected=expected, remedy="is gravity's sign right?")
     return Tool(float(mass), tuple(np.array(moment) / mass), tuple(x[4:]))
 
 

@@ -206,11 +206,8 @@ def check_start(arm: Arm, constraint: Constraint, q: NDArray, qd: NDArray) -> No
     gap = np.abs(constraint_residual(arm, q, constraint)).max()
     speed = np.abs(np.einsum("...mn,...n->...m", constraint_jacobian(arm, q, constraint), qd)).max()
     if max(gap, speed) > FIVE_DIGITS:
-        raise ConstraintError(
-            f"the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or rad/s)",
-            where="simulate",
-            remedy="start at onto_constraint(arm, q0, constraint, qd0)",
-        )
+        cause = f"the start is off the constraint by {gap:.3g} (m or rad) and leaves it at {speed:.3g} (m/s or rad/s)"
+        raise ConstraintError(cause, where="simulate", remedy="start at onto_constraint(arm, q0, constraint, qd0)")
 
 
 def require_independent(arm: Arm, q: ArrayLike, constraint: Constraint) -> None:

@@ -169,11 +169,8 @@ class Constraint:
         listed = (self.conditions,) if isinstance(self.conditions, Condition) else tuple(self.conditions)
         object.__setattr__(self, "conditions", listed)
         if not listed or not all(isinstance(x, Condition) for x in listed):
-            raise ModelError(
-                where="Constraint",
-                expected="PointOnPlane(...), PointAtDistance(...) or DirectionAngle(...), at least one",
-                got=quote(self.conditions),
-            )
+            expected = "PointOnPlane(...), PointAtDistance(...) or DirectionAngle(...), at least one"
+            raise ModelError(where="Constraint", expected=expected, got=quote(self.conditions))
 
     def __len__(self) -> int:
         return len(self.conditions)

@@ -34,12 +34,11 @@ def accelerations(
     tip = tip_wrench(arm, wrench)
     coupled = rotors is not None and rotors.shape[1] > 1
     if method == "articulated" and arm.G is not None:
-        raise ModelError(
+        cause = (
             f"articulated bodies are for joints that move by themselves, and arm '{arm.name}' has some "
-            "that follow others",
-            where="forward_dynamics",
-            remedy="use method='composite'",
+            "that follow others"
         )
+        raise ModelError(cause, where="forward_dynamics", remedy="use method='composite'")
     free = arm.G is None and not coupled
     if method == "articulated" or (method == "auto" and arm.n > COMPOSITE_UP_TO and free):
         return articulated_acceleration(joints, theta, wrenches, tip, tau, rotors)

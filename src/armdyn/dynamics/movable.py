@@ -48,12 +48,11 @@ def require_movable_with_rotors(arm: Arm, bound: Collection[str]) -> None:
 
 def _require(arm: Arm, names: list[str], hint: str) -> None:
     if names:
-        raise ModelError(
+        cause = (
             f"the mass matrix is singular, no inertia resists joint {', '.join(names)}; the links from "
-            f"there on weigh nothing or lie on the axis: {hint}",
-            where=f"arm '{arm.name}'",
-            names=names,
+            f"there on weigh nothing or lie on the axis: {hint}"
         )
+        raise ModelError(cause, where=f"arm '{arm.name}'", names=names)
 
 
 @compute_once

@@ -66,11 +66,8 @@ def spring_columns(arm: Arm, q: Q) -> Array:
         Gradients of L²/2 and of -L for the length L of each spring, since k (L - l)²/2 is k L²/2 - k l L + constant.
     """
     if not arm.springs:
-        raise ModelError(
-            f"arm '{arm.name}' has no springs between links",
-            where="spring_columns",
-            remedy="give it some with springs=",
-        )
+        cause = f"arm '{arm.name}' has no springs between links"
+        raise ModelError(cause, where="spring_columns", remedy="give it some with springs=")
 
     def gradients(x: Symbol) -> list[Symbol]:
         pairs = [(L * L / 2, -L) for L in _lengths(arm, x)]

@@ -92,9 +92,8 @@ def identify_drive_gains(
     if not mass > 0:
         raise ArmdynError(where="identify_drive_gains", expected="mass > 0", got=mass)
     if arm.coupling is not None:
-        raise ArmdynError(
-            f"drives of arm '{arm.name}' are coupled, which is not supported", where="identify_drive_gains"
-        )
+        cause = f"drives of arm '{arm.name}' are coupled, which is not supported"
+        raise ArmdynError(cause, where="identify_drive_gains")
     logs = [log if isinstance(log, Log) else read_log(log, arm) for log in (without, loaded)]
     for log in logs:
         require_all_torques(log, "drive_gains")
@@ -209,11 +208,8 @@ def _judge(arm: Arm, estimate: DriveGains) -> None:
     unsure = estimate.std / np.abs(estimate.gains)
     if not unsure.min() < UNKNOWN_DEVIATION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
-        raise DataError(
-            f"the currents do not show the payload: gains {known}",
-            where="identify_drive_gains",
-            remedy="take a heavier one, and move all joints",
-        )
+        cause = f"the currents do not show the payload: gains {known}"
+        raise DataError(cause, where="identify_drive_gains", remedy="take a heavier one, and move all joints")
     names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < UNKNOWN_DEVIATION))]
     if names:
         warnings.warn(

@@ -200,19 +200,13 @@ def _balanced_joints(arm: Arm, names: Iterable[str] | None) -> list[int]:
     asked = described if names is None else [names] if isinstance(names, str) else list(names)
     for name in asked:
         if name not in arm.coordinate_names:
-            raise ArmdynError(
-                f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}",
-                where="identify",
-                names=(name,),
-            )
+            cause = f"arm '{arm.name}' has no joint {name!r}; it has {', '.join(arm.coordinate_names)}"
+            raise ArmdynError(cause, where="identify", names=(name,))
     joints = [arm.coordinate_names.index(name) for name in asked]
     if both := set(joints) & set(sharing_joints(arm).tolist()):
         name = arm.coordinate_names[min(both)]
-        raise ArmdynError(
-            f"joint {name!r} shares a drive; balancers of such joints cannot be identified",
-            where="identify",
-            names=(name,),
-        )
+        cause = f"joint {name!r} shares a drive; balancers of such joints cannot be identified"
+        raise ArmdynError(cause, where="identify", names=(name,))
     return joints
 
 
@@ -356,12 +350,8 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     if verdict.level == Level.NOT_USABLE and not force:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
         message = with_remedy("; ".join(verdict.reasons), remedy)
-        raise DataError(
-            f"arm '{fit.source.name}' is not usable: {message}",
-            fit.findings,
-            where="identify",
-            names=(fit.source.name,),
-        )
+        cause = f"arm '{fit.source.name}' is not usable: {message}"
+        raise DataError(cause, fit.findings, where="identify", names=(fit.source.name,))
     if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")
     return replace(fit, verdict=verdict)

@@ -48,9 +48,8 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     times, links, motors = (np.asarray(x, float) for x in (t, q, motor))
     step = np.diff(times)
     if links.shape != motors.shape or links.shape != (len(times), arm.n) or len(times) < MIN_SAMPLES:
-        raise ShapeError(
-            where="identify_springs", expected=f"at least {MIN_SAMPLES} rows (T, {arm.n})", got=links.shape
-        )
+        expected = f"at least {MIN_SAMPLES} rows (T, {arm.n})"
+        raise ShapeError(where="identify_springs", expected=expected, got=links.shape)
     if np.ptp(step) > 1e-3 * step.mean():
         raise ShapeError(where="identify_springs", expected="equally spaced times", remedy="resample the record first")
     moved = differentiate(links, step.mean(), cutoff=cutoff)
@@ -63,13 +62,12 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     springs = Springs(*np.array(fits).T)
     for name, K, std in zip(arm.coordinate_names, springs.stiffness, springs.std, strict=True):
         if not (K > 0 and std < UNKNOWN_DEVIATION * K):
-            raise DataError(
+            cause = (
                 f"the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard deviation "
-                f"of {std:.2g})",
-                where="identify_springs",
-                remedy="move it so that its torque changes, with encoders that resolve the spring",
-                names=(name,),
+                f"of {std:.2g})"
             )
+            remedy = "move it so that its torque changes, with encoders that resolve the spring"
+            raise DataError(cause, where="identify_springs", remedy=remedy, names=(name,))
     return springs
 
 

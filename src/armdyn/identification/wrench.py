@@ -34,24 +34,17 @@ def subtract_wrench(log: Log, arm: Arm, wrench: ArrayLike, *, frame: str | None 
     Lu and Meng (1993), section IV-B.
     """
     if not isinstance(log, Log):
-        raise DataError(
-            where="subtract_wrench", expected="a Log", got=f"{log!r:.60}", remedy="read_log reads one from a file"
-        )
+        remedy = "read_log reads one from a file"
+        raise DataError(where="subtract_wrench", expected="a Log", got=f"{log!r:.60}", remedy=remedy)
     arm = arm if frame is None else arm.with_tip(frame)
     w = np.asarray(wrench, float)
     if w.shape not in ((6,), (len(log), 6)) or not np.isfinite(w).all():
-        raise DataError(
-            where="subtract_wrench",
-            expected=f"finite [force, moment] of shape (6,) or ({len(log)}, 6)",
-            got=w.shape,
-            remedy="give one row for each sample of the log",
-        )
+        expected = f"finite [force, moment] of shape (6,) or ({len(log)}, 6)"
+        remedy = "give one row for each sample of the log"
+        raise DataError(where="subtract_wrench", expected=expected, got=w.shape, remedy=remedy)
     if arm.n != log.n:
-        raise DataError(
-            f"the log has {log.n} joints, arm '{arm.name}' has {arm.n}",
-            where="subtract_wrench",
-            remedy="give its own arm",
-        )
+        cause = f"the log has {log.n} joints, arm '{arm.name}' has {arm.n}"
+        raise DataError(cause, where="subtract_wrench", remedy="give its own arm")
     torque = np.einsum("nij,nj->ni", wrench_columns(arm, log.q), np.broadcast_to(w, (len(log), 6)))
     largest = float(np.linalg.norm(w[..., :3], axis=-1).max())
     note = f"Torques of a wrench on '{frame or arm.tip_name}', of up to {largest:.3g} N, are subtracted."

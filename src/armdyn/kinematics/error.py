@@ -49,13 +49,13 @@ def pose_error(R: Symbol, p: Symbol, pose: Symbol, task: str) -> Symbol:
     if (axis := axis_of(task)) is not None:
         a, b = R[:, axis], pose[:3, axis]
         # |a x b| = sin(angle), and 1 + a.b = 2 cos²(angle/2).
-        rotation = ca.cross(a, b) / ca.sqrt(ca.fmax((1 + ca.dot(a, b)) / 2, 1e-12))
+        rotation = ca.cross(a, b) / ca.sqrt(ca.fmax((1 + ca.dot(a, b)) / 2, SOLUTION_ERROR))
         return task_rows(task, R, ca.vertcat(translation, rotation))
     E = ca.mtimes(pose[:3, :3], R.T)
     # The antisymmetric part is sin(angle) axis, and 1 + trace = 4 cos²(angle/2).
     antisymmetric = ca.vertcat(E[2, 1] - E[1, 2], E[0, 2] - E[2, 0], E[1, 0] - E[0, 1])
     # Half a turn has no direction: the bound keeps the quotient finite there.
-    rotation = antisymmetric / ca.sqrt(ca.fmax(1 + E[0, 0] + E[1, 1] + E[2, 2], 1e-12))
+    rotation = antisymmetric / ca.sqrt(ca.fmax(1 + E[0, 0] + E[1, 1] + E[2, 2], SOLUTION_ERROR))
     return ca.vertcat(translation, rotation)
 
 
@@ -95,9 +95,8 @@ def check_poses(arm: Any, poses: ArrayLike, what: str) -> NDArray:
     if T.shape[-2:] != (4, 4):
         raise ShapeError(where=what, expected="shape (..., 4, 4)", got=T.shape)
     if not np.isfinite(T).all():
-        raise ShapeError(
-            where=what, expected="finite numbers", got=f"NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}"
-        )
+        expected = "finite numbers"
+        raise ShapeError(where=what, expected=expected, got=f"NaN or infinity{_where(~np.isfinite(T).all((-1, -2)))}")
     too_far = (np.abs(T) > HUGE).any((-1, -2))
     if too_far.any():
         raise ShapeError(where=what, expected=f"positions within {HUGE:g} m{_where(too_far)}")

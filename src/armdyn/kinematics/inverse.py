@@ -177,15 +177,12 @@ def _of_several(
 ) -> InverseKinematics:
     """Solve for several frames at once."""
     if settings.task not in ("pose", "position") or method == "closed" or not poses:
-        raise ShapeError(
-            "several frames are solved by iteration for task 'pose' or 'position'",
-            where="inverse_kinematics",
-            remedy="give poses by the names of frames, and neither another task nor method='closed'",
-        )
+        cause = "several frames are solved by iteration for task 'pose' or 'position'"
+        remedy = "give poses by the names of frames, and neither another task nor method='closed'"
+        raise ShapeError(cause, where="inverse_kinematics", remedy=remedy)
     if idle := [name for name, value in others.items() if value is not None]:
-        raise ShapeError(
-            f"{idle[0]} is for one frame, got poses of {', '.join(map(str, poses))}", where="inverse_kinematics"
-        )
+        cause = f"{idle[0]} is for one frame, got poses of {', '.join(map(str, poses))}"
+        raise ShapeError(cause, where="inverse_kinematics")
     rows = {name: check_poses(arm, pose, f"inverse_kinematics: pose of '{name}'") for name, pose in poses.items()}
     shapes = {name: pose.shape[:-2] for name, pose in rows.items()}
     start = None if q0 is None else finite_array(q0, (arm.n,), "inverse_kinematics: q0")
@@ -238,19 +235,11 @@ def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:
     if form is not None and task != "pose" and (arm.n > 3 or task != "position"):
         form = None  # these tasks leave freedom that closed forms do not use
     if method == "closed" and form is None:
-        raise ModelError(
-            f"arm '{arm.name}' has no closed form for task {task!r}",
-            where="inverse_kinematics",
-            remedy="use method='auto' or 'numeric'",
-            names=(task,),
-        )
+        cause = f"arm '{arm.name}' has no closed form for task {task!r}"
+        raise ModelError(cause, where="inverse_kinematics", remedy="use method='auto' or 'numeric'", names=(task,))
     if swivel is not None and not isinstance(form, SrsArm):
-        raise ModelError(
-            f"arm '{arm.name}' has no swivel angle for task {task!r} and this method",
-            where="inverse_kinematics",
-            remedy="leave it out",
-            names=(task,),
-        )
+        cause = f"arm '{arm.name}' has no swivel angle for task {task!r} and this method"
+        raise ModelError(cause, where="inverse_kinematics", remedy="leave it out", names=(task,))
     return form
 
 
@@ -293,9 +282,8 @@ def _flat(value: Any, core: tuple[int, ...], batch: tuple[int, ...], what: str) 
     try:
         return np.broadcast_to(array, (*batch, *core)).reshape(-1, *core)
     except ValueError:
-        raise ShapeError(
-            where="inverse_kinematics", expected=f"{what} that broadcasts to {(*batch, *core)}", got=array.shape
-        ) from None
+        expected = f"{what} that broadcasts to {(*batch, *core)}"
+        raise ShapeError(where="inverse_kinematics", expected=expected, got=array.shape) from None
 
 
 def _result(

@@ -33,11 +33,8 @@ def function(motion: Callable[[NDArray], NDArray]) -> Wish:
     def wish(q: NDArray, rows: NDArray) -> NDArray:
         step = np.asarray(motion(q), float)
         if step.shape != q.shape or not np.isfinite(step).all():
-            raise ShapeError(
-                where="inverse_kinematics",
-                expected=f"objective(q) to return finite numbers of shape {q.shape}",
-                got=f"shape {step.shape}",
-            )
+            expected = f"objective(q) to return finite numbers of shape {q.shape}"
+            raise ShapeError(where="inverse_kinematics", expected=expected, got=f"shape {step.shape}")
         return step
 
     return wish

@@ -88,11 +88,8 @@ def add_angular_velocities(rotations: ArrayLike, velocities: ArrayLike) -> NDArr
     """
     R, w = np.asarray(rotations, float), np.asarray(velocities, float)
     if R.shape[-2:] != (3, 3) or w.shape[-1:] != (3,) or R.shape[-3:-2] != w.shape[-2:-1]:
-        raise ShapeError(
-            where="add_angular_velocities",
-            expected="rotations (..., n, 3, 3) and velocities (..., n, 3)",
-            got=f"{R.shape} and {w.shape}",
-        )
+        expected = "rotations (..., n, 3, 3) and velocities (..., n, 3)"
+        raise ShapeError(where="add_angular_velocities", expected=expected, got=f"{R.shape} and {w.shape}")
     total = np.zeros(3)
     # Inwards: w_k,n = w_k,k+1 + R_k,k+1 w_k+1,n
     for k in reversed(range(w.shape[-2])):

@@ -22,7 +22,7 @@ from armdyn.model.joint import Joint
 from armdyn.model.mechanism import Dependence, Frame, Spring, dependence, parent_indices
 from armdyn.model.preprocessing import Preprocessing
 from armdyn.names import HintedAttributes
-from armdyn.precision import ROUND_OFF
+from armdyn.precision import ROUND_OFF, SOLUTION_ERROR
 from armdyn.presentation import present
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -152,9 +152,8 @@ class Arm(HintedAttributes, Frozen):
         if not self.joints:
             raise ModelError("the chain has no moving joint", where=where, expected="at least one")
         if len(self.links) != len(self.joints):
-            raise ModelError(
-                where=where, expected="one link per joint", got=f"{len(self.links)} for {self.n_joints} joints"
-            )
+            expected = "one link per joint"
+            raise ModelError(where=where, expected=expected, got=f"{len(self.links)} for {self.n_joints} joints")
         _reject_doubles(self.joint_names, f"{where}: joint")
         _reject_doubles(self.link_names, f"{where}: link")
         _ = self.parents, self._dependence  # check the tree, and which joints follow which
@@ -169,12 +168,11 @@ class Arm(HintedAttributes, Frozen):
         _ = self.coupling, self.deflection  # checks the drives' rows
         for joint in self.joints:
             if joint.follows and (joint.friction.load or joint.drive.coupling):
-                raise ModelError(
+                cause = (
                     f"joint '{joint.name}' follows others and has no drive of its own: expected neither friction "
-                    "that grows with the load nor a coupled drive",
-                    where=where,
-                    names=(joint.name,),
+                    "that grows with the load nor a coupled drive"
                 )
+                raise ModelError(cause, where=where, names=(joint.name,))
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"fingerprint": self.fingerprint}
@@ -183,9 +181,8 @@ class Arm(HintedAttributes, Frozen):
         stored = state.pop("fingerprint", None)
         super().__setstate__(state)
         if stored != self.fingerprint:
-            raise ModelError(
-                "a copy has other numbers than its fingerprint says", where=f"arm '{self.name}'", remedy="save it again"
-            )
+            cause = "a copy has other numbers than its fingerprint says"
+            raise ModelError(cause, where=f"arm '{self.name}'", remedy="save it again")
 
     # -- what it is made of ---------------------------------------------------------------------------
 
@@ -287,11 +284,8 @@ class Arm(HintedAttributes, Frozen):
         if name in self.link_names:
             return self.link_names.index(name), np.eye(4)
         known = [self.tip_name, *(frame.name for frame in self.frames), *self.link_names]
-        raise ModelError(
-            f"arm '{self.name}' has no frame {quote(name)}",
-            remedy=f"frames: {', '.join(dict.fromkeys(known))}",
-            names=(name,),
-        )
+        cause = f"arm '{self.name}' has no frame {quote(name)}"
+        raise ModelError(cause, remedy=f"frames: {', '.join(dict.fromkeys(known))}", names=(name,))
 
     @property
     def link_names(self) -> tuple[str, ...]:
@@ -330,11 +324,8 @@ class Arm(HintedAttributes, Frozen):
                 )
             matrix[i] = row or matrix[i]
         if np.linalg.matrix_rank(matrix) < self.n:
-            raise ModelError(
-                "the coupling matrix of the drives is singular",
-                where=f"arm '{self.name}'",
-                expected="shafts that turn independently",
-            )
+            cause = "the coupling matrix of the drives is singular"
+            raise ModelError(cause, where=f"arm '{self.name}'", expected="shafts that turn independently")
         return read_only(matrix)
 
     @cached_property
@@ -435,9 +426,8 @@ class Arm(HintedAttributes, Frozen):
         links = []
         for name, row in zip(self.link_names, numbers.reshape(self.n_joints, -1), strict=True):
             if np.isinf(row).any():
-                raise ModelError(
-                    where=f"with_theta: link '{name}'", expected="finite numbers (NaN where unknown)", got="infinity"
-                )
+                expected = "finite numbers (NaN where unknown)"
+                raise ModelError(where=f"with_theta: link '{name}'", expected=expected, got="infinity")
             links.append(Link(name, Inertia(row)))
         return dataclasses.replace(self, links=tuple(links))
 
@@ -633,12 +623,9 @@ class Arm(HintedAttributes, Frozen):
                 what = "all ten" if len(unknown) == inertial.SIZE else ", ".join(unknown)
                 lacking[link.name] = f"link '{link.name}' lacks {what}"
         if lacking:
-            raise MissingInertiaError(
-                f"dynamics needs every inertial parameter, but {'; '.join(lacking.values())}",
-                where=f"arm '{self.name}'",
-                remedy="identify them, or give them with with_theta",
-                names=lacking,
-            )
+            cause = f"dynamics needs every inertial parameter, but {'; '.join(lacking.values())}"
+            remedy = "identify them, or give them with with_theta"
+            raise MissingInertiaError(cause, where=f"arm '{self.name}'", remedy=remedy, names=lacking)
         return self.theta
 
 
@@ -675,7 +662,7 @@ def _check_plane(plane: Any, where: str) -> tuple[float, ...]:
     length = float(np.linalg.norm(row[:3]))
     if length == 0:
         raise ModelError(where=f"{where}: mounting_plane", expected="a normal that is not zero")
-    return tuple(float(x) for x in (row if abs(length - 1) < 1e-12 else row / length))
+    return tuple(float(x) for x in (row if abs(length - 1) < SOLUTION_ERROR else row / length))
 
 
 def _tuple_of(kind: type, items: Any, what: str) -> tuple[Any, ...]:

@@ -57,11 +57,8 @@ def _matrix(arm: Arm, coupling: Any) -> NDArray:
             return _of_texts(arm, [] if texts == [NO_COUPLING] else texts)
     C = as_floats(coupling)
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all():
-        raise ModelError(
-            where=f"arm '{arm.name}'",
-            expected=f"a coupling such as '5+6', or a matrix ({arm.n}, {arm.n})",
-            got=quote(coupling),
-        )
+        expected = f"a coupling such as '5+6', or a matrix ({arm.n}, {arm.n})"
+        raise ModelError(where=f"arm '{arm.name}'", expected=expected, got=quote(coupling))
     return C
 
 
@@ -71,12 +68,9 @@ def _of_texts(arm: Arm, texts: list[str]) -> NDArray:
         a, b, sign = _pair(arm, text)
         inner, outer = min(a, b), max(a, b)
         if outer in taken:
-            raise ModelError(
-                f"the drive of joint {outer + 1} is in '{taken[outer]}' already",
-                where=f"coupling '{text}'",
-                remedy="give Drive(coupling=...) rows for drives that turn with more than two joints",
-                names=(taken[outer],),
-            )
+            cause = f"the drive of joint {outer + 1} is in '{taken[outer]}' already"
+            remedy = "give Drive(coupling=...) rows for drives that turn with more than two joints"
+            raise ModelError(cause, where=f"coupling '{text}'", remedy=remedy, names=(taken[outer],))
         taken[outer] = text
         C[outer, inner] = sign
     return C
@@ -92,11 +86,9 @@ def _pair(arm: Arm, text: str) -> tuple[int, int, float]:
                 if a == b:
                     raise ModelError("names the same joint twice", where=f"coupling '{text}'", expected="two joints")
                 return a, b, 1.0 if mark == "+" else -1.0
-    raise ModelError(
-        where=f"coupling {quote(text)}",
-        expected="two joints with + or - between, by number or name, such as '5+6'",
-        remedy=f"arm '{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}",
-    )
+    expected = "two joints with + or - between, by number or name, such as '5+6'"
+    remedy = f"arm '{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}"
+    raise ModelError(where=f"coupling {quote(text)}", expected=expected, remedy=remedy)
 
 
 def _joint(arm: Arm, text: str) -> int | None:

@@ -99,9 +99,8 @@ def _on_parent(joint: Joint, parent: Any, i: int, links: Sequence[Link]) -> Join
     if parent is None or isinstance(parent, str):
         return replace(joint, parent=parent)
     if isinstance(parent, bool) or not isinstance(parent, int) or not 0 <= parent < i:
-        raise ModelError(
-            where=f"DH row {i}: parent", expected="the number of a row before it, 0 for the base", got=quote(parent)
-        )
+        expected = "the number of a row before it, 0 for the base"
+        raise ModelError(where=f"DH row {i}: parent", expected=expected, got=quote(parent))
     if parent == i - 1:
         return joint
     return replace(joint, parent=links[parent - 1].name if parent else "base")
@@ -112,9 +111,8 @@ def reject_unknown(
 ) -> None:
     """Raise if a table has a key that is not known."""
     if unknown := [str(key) for key in table if key not in known]:
-        raise error(
-            f"unknown key {', '.join(unknown)[:80]}", where=where, expected=f"some of {', '.join(known)}", names=unknown
-        )
+        cause = f"unknown key {', '.join(unknown)[:80]}"
+        raise error(cause, where=where, expected=f"some of {', '.join(known)}", names=unknown)
 
 
 def dh_transform(a: float, alpha: float, d: float, theta: float, convention: str = "standard") -> NDArray:
@@ -193,12 +191,8 @@ def inertia_from(row: Mapping[str, Any], where: str) -> Inertia:
         ten = row["theta"]
     centred = [key for key in ("mass", "com", "inertia") if row.get(key) is not None]
     if ten is not None and centred:
-        raise ModelError(
-            f"both ten inertial parameters and {', '.join(centred)} are given",
-            where=where,
-            expected="one of them",
-            names=centred,
-        )
+        cause = f"both ten inertial parameters and {', '.join(centred)} are given"
+        raise ModelError(cause, where=where, expected="one of them", names=centred)
     try:
         return _body_about_centre(row) if ten is None else Inertia(ten)
     except ModelError as error:

@@ -89,9 +89,8 @@ def parse_csv(text: str, where: str = "DH table") -> Table:
     rows = []
     for i, record in enumerate(records[1:], start=1):
         if len(record) != len(header):
-            raise ReadError(
-                f"row {i} has {len(record)} cells, but the header has {len(header)}", where=where, remedy="truncated?"
-            )
+            cause = f"row {i} has {len(record)} cells, but the header has {len(header)}"
+            raise ReadError(cause, where=where, remedy="truncated?")
         rows.append(_row(dict(zip(header, record, strict=True)), f"{where}: row {i}"))
     return Table(rows, options)
 
@@ -100,17 +99,15 @@ def _check_header(header: Sequence[str], where: str) -> None:
     if unknown := [repr(name) for name in header if name not in COLUMNS]:
         log = " (a log? an arm is expected here)" if {"t", "time"} & set(header) else ""
         known = ", ".join(COLUMNS)
-        raise ReadError(
-            f"unknown column {', '.join(unknown)[:80]}{log}", where=where, expected=f"some of {known}", names=unknown
-        )
+        cause = f"unknown column {', '.join(unknown)[:80]}{log}"
+        raise ReadError(cause, where=where, expected=f"some of {known}", names=unknown)
     if doubles := sorted({name for name in header if header.count(name) > 1}):
         raise ReadError(f"column {', '.join(doubles)[:80]} appears more than once", where=where, names=doubles)
     for group in (COM, TENSOR):
         present = [name for name in group if name in header]
         if present and len(present) < len(group):
-            raise ReadError(
-                where=where, expected=f"all of the columns {', '.join(group)} or none", got=", ".join(present)
-            )
+            expected = f"all of the columns {', '.join(group)} or none"
+            raise ReadError(where=where, expected=expected, got=", ".join(present))
 
 
 def _read_comment(line: str, options: dict[str, Any], where: str) -> None:

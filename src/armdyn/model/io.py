@@ -98,9 +98,8 @@ def _read(path: Path, chain: Mapping[str, Any], hold: Mapping[str, float] | None
 
         return read_mjcf(path, **chain, hold=hold or {})
     if hold:
-        raise ArmdynError(
-            f"hold is for joints of a URDF or MJCF off the chain, got '{path}'", where="load", names=(path,)
-        )
+        cause = f"hold is for joints of a URDF or MJCF off the chain, got '{path}'"
+        raise ArmdynError(cause, where="load", names=(path,))
     if suffix == ".toml":
         from armdyn.model.toml_format import arm_from_toml
 
@@ -128,11 +127,8 @@ def _check_ends(arm: Arm, path: Path, chain: Mapping[str, Any]) -> Arm:
     """These files hold one chain: `base` and `tip` may be given, but must be its ends."""
     for what, got in (("base", arm.base_name), ("tip", arm.tip_name)):
         if chain[what] not in (None, got):
-            raise ReadError(
-                f"the chain's {what} is '{got}', not '{chain[what]}'; only URDF and MJCF offer a choice of chains",
-                path=path,
-                names=(got, chain[what]),
-            )
+            cause = f"the chain's {what} is '{got}', not '{chain[what]}'; only URDF and MJCF offer a choice of chains"
+            raise ReadError(cause, path=path, names=(got, chain[what]))
     return arm
 
 
@@ -146,9 +142,8 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
     """
     suffix = Path(path).suffix.lower()
     if onto is not None and suffix in (".toml", ".csv"):
-        raise ArmdynError(
-            "onto= keeps the contents of a URDF or MJCF; other files are always written anew", where="save"
-        )
+        cause = "onto= keeps the contents of a URDF or MJCF; other files are always written anew"
+        raise ArmdynError(cause, where="save")
     if suffix == ".xml":
         from armdyn.model.mjcf.write import write_mjcf
 
@@ -166,9 +161,5 @@ def save(arm: Arm, path: str | os.PathLike[str], *, onto: str | os.PathLike[str]
 
         write_whole(path, table_text(arm))
     else:
-        raise ArmdynError(
-            f"unknown kind of file '{suffix}' in '{path}'",
-            where="save",
-            expected=".urdf, .xml (MJCF), .toml or .csv",
-            names=(suffix, path),
-        )
+        cause = f"unknown kind of file '{suffix}' in '{path}'"
+        raise ArmdynError(cause, where="save", expected=".urdf, .xml (MJCF), .toml or .csv", names=(suffix, path))

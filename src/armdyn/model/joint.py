@@ -141,9 +141,8 @@ class Friction:
         if not self.top_speed > 0:
             raise ModelError(where="friction", expected="a top speed > 0", got=f"{self.top_speed:g}")
         if not -1 < self.load < 1:
-            raise ModelError(
-                where="friction", expected="load between -1 and 1 (beyond, it locks)", got=f"{self.load:g}"
-            )
+            expected = "load between -1 and 1 (beyond, it locks)"
+            raise ModelError(where="friction", expected=expected, got=f"{self.load:g}")
 
     @property
     def plain(self) -> tuple[float, float]:
@@ -315,9 +314,8 @@ class Joint(Frozen):
         object.__setattr__(self, "follows", _leaders(self.follows, where))
         object.__setattr__(self, "offset", _check_number(self.offset, f"{where}: offset"))
         if self.offset and not self.follows:
-            raise ModelError(
-                "an offset is for a joint that follows others", where=where, remedy="move its frame with before"
-            )
+            cause = "an offset is for a joint that follows others"
+            raise ModelError(cause, where=where, remedy="move its frame with before")
 
 
 def _leaders(rows: Any, where: str) -> tuple[tuple[str, float], ...]:
@@ -331,12 +329,8 @@ def _leaders(rows: Any, where: str) -> tuple[tuple[str, float], ...]:
     if any(not isinstance(name, str) or not name for name, _ in pairs):
         raise ModelError(where=where, expected="follows as pairs of a joint's name and a ratio", got=quote(rows))
     if idle := [name for name, ratio in pairs if ratio == 0]:
-        raise ModelError(
-            f"follows '{idle[0]}' with a ratio of 0",
-            where=where,
-            expected="another number, or no such pair",
-            names=(idle[0],),
-        )
+        cause = f"follows '{idle[0]}' with a ratio of 0"
+        raise ModelError(cause, where=where, expected="another number, or no such pair", names=(idle[0],))
     if len({name for name, _ in pairs}) < len(pairs):
         raise ModelError("follows one joint twice", where=where, remedy="add the ratios")
     return tuple(pairs)

@@ -59,20 +59,15 @@ class Spring(Frozen):
         if not isinstance(links, tuple | list) or len(links) != 2 or not all(isinstance(x, str) for x in links):
             raise ModelError(where=where, expected="the names of two links", got=quote(links))
         if links[0] == links[1]:
-            raise ModelError(
-                f"both ends are in link '{links[0]}'",
-                where=where,
-                expected="two links that move apart",
-                names=(links[0],),
-            )
+            cause = f"both ends are in link '{links[0]}'"
+            raise ModelError(cause, where=where, expected="two links that move apart", names=(links[0],))
         if not isinstance(points, tuple | list) or len(points) != 2:
             raise ModelError(where=where, expected="two points", got=quote(points))
         rows = [finite_vector(point, 3, f"{where}: point") for point in points]
         numbers = finite_vector((self.stiffness, self.rest_length), 2, f"{where}: stiffness and rest_length")
         if not numbers[0] > 0 or numbers[1] < 0:
-            raise ModelError(
-                where=where, expected="stiffness > 0 and rest_length >= 0", got=f"{numbers[0]:g}, {numbers[1]:g}"
-            )
+            expected = "stiffness > 0 and rest_length >= 0"
+            raise ModelError(where=where, expected=expected, got=f"{numbers[0]:g}, {numbers[1]:g}")
         object.__setattr__(self, "links", tuple(links))
         object.__setattr__(self, "points", tuple(tuple(float(x) for x in row) for row in rows))
         for name, value in zip(("stiffness", "rest_length"), numbers, strict=True):
@@ -90,19 +85,13 @@ def parent_indices(joints: Sequence[Joint], link_names: Sequence[str], base_name
         elif joint.parent == base_name:
             parents.append(-1)
         elif joint.parent in link_names:
-            raise ModelError(
-                f"joint '{joint.name}' hangs on link '{joint.parent}', whose joint comes later",
-                where=where,
-                remedy="list joints from the base outward (joints in a cycle have no such order)",
-                names=(joint.name, joint.parent),
-            )
+            cause = f"joint '{joint.name}' hangs on link '{joint.parent}', whose joint comes later"
+            remedy = "list joints from the base outward (joints in a cycle have no such order)"
+            raise ModelError(cause, where=where, remedy=remedy, names=(joint.name, joint.parent))
         else:
             known = ", ".join((base_name, *link_names))
-            raise ModelError(
-                f"joint '{joint.name}' hangs on link '{joint.parent}', which is none of {known}",
-                where=where,
-                names=(joint.name, joint.parent),
-            )
+            cause = f"joint '{joint.name}' hangs on link '{joint.parent}', which is none of {known}"
+            raise ModelError(cause, where=where, names=(joint.name, joint.parent))
     return tuple(parents)
 
 
@@ -132,11 +121,8 @@ def dependence(joints: Sequence[Joint], where: str) -> Dependence:
             row = np.append(np.zeros(len(free)), joint.offset)
             for name, ratio in joint.follows:
                 if name not in index:
-                    raise ModelError(
-                        f"joint '{joint.name}' follows '{name}', which is no joint of it",
-                        where=where,
-                        names=(joint.name, name),
-                    )
+                    cause = f"joint '{joint.name}' follows '{name}', which is no joint of it"
+                    raise ModelError(cause, where=where, names=(joint.name, name))
                 row = row + ratio * resolve(index[name], (*path, joint.name))
             rows[i] = row
         return rows[i]
@@ -160,7 +146,5 @@ def require_chain(arm: Arm, what: str) -> None:
     What is no arm is left to whoever takes the arm next.
     """
     if not getattr(arm, "is_chain", True):
-        raise ModelError(
-            f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}",
-            remedy="load one chain of it with tip=",
-        )
+        cause = f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}"
+        raise ModelError(cause, remedy="load one chain of it with tip=")

@@ -44,9 +44,8 @@ def named_arm(
     path = folder / word
     if path.suffix or path.exists():
         return load(path, base=base, tip=tip, args=args, packages=packages)
-    raise ReadError(
-        f"unknown arm '{word}'{close_to(word, known)}", expected=f"a file or one of: {', '.join(known)}", names=(word,)
-    )
+    cause = f"unknown arm '{word}'{close_to(word, known)}"
+    raise ReadError(cause, expected=f"a file or one of: {', '.join(known)}", names=(word,))
 
 
 def library_names() -> tuple[str, ...]:

@@ -78,12 +78,9 @@ def _reject_other_models(model: Any, leaders: Mapping[int, int]) -> None:
     for i in range(1, model.njoints):
         kind = model.joints[i].shortname()
         if kind not in (*REVOLUTE, *ENDLESS, *PRISMATIC) and i not in leaders:
-            raise ModelError(
-                f"joint '{model.names[i]}' is a {kind}",
-                where="from_pinocchio",
-                expected="revolute or prismatic joints",
-                names=(model.names[i],),
-            )
+            cause = f"joint '{model.names[i]}' is a {kind}"
+            expected = "revolute or prismatic joints"
+            raise ModelError(cause, where="from_pinocchio", expected=expected, names=(model.names[i],))
 
 
 def _body_frame(pin: Any, model: Any, i: int) -> tuple[str, NDArray]:
@@ -99,12 +96,8 @@ def _tip(model: Any, tip: str) -> tuple[int, NDArray]:
     frames = [frame for frame in model.frames if frame.name == tip and frame.parentJoint > 0]
     if not frames:
         names = ", ".join(frame.name for frame in model.frames if frame.parentJoint > 0)
-        raise ModelError(
-            f"there is no frame {tip!r} on a moving joint",
-            where="from_pinocchio",
-            remedy=f"frames there: {names:.300}",
-            names=(tip,),
-        )
+        cause = f"there is no frame {tip!r} on a moving joint"
+        raise ModelError(cause, where="from_pinocchio", remedy=f"frames there: {names:.300}", names=(tip,))
     return frames[0].parentJoint, frames[0].placement.homogeneous
 
 
@@ -208,20 +201,13 @@ def _inertia(pin: Any, link: Link, joint: Joint) -> Any:
     """Inertia in the joint's frame; Pinocchio wants a centre of mass, which needs a mass."""
     inertia = link.inertia.moved(joint.after)
     if not inertia.is_known:
-        raise ModelError(
-            f"the inertia of link '{link.name}' is not known",
-            where="to_pinocchio",
-            remedy="give it with with_theta",
-            names=(link.name,),
-        )
+        cause = f"the inertia of link '{link.name}' is not known"
+        raise ModelError(cause, where="to_pinocchio", remedy="give it with with_theta", names=(link.name,))
     if inertia.mass != 0:
         return pin.Inertia.FromDynamicParameters(inertia.theta)
     if inertia.first.any():
-        raise ModelError(
-            f"link '{link.name}' has first moments without mass, which Pinocchio cannot hold",
-            where="to_pinocchio",
-            names=(link.name,),
-        )
+        cause = f"link '{link.name}' has first moments without mass, which Pinocchio cannot hold"
+        raise ModelError(cause, where="to_pinocchio", names=(link.name,))
     massless = pin.Inertia.Zero()
     massless.inertia = inertia.tensor
     return massless

@@ -22,16 +22,14 @@ class Preprocessing:
     def __post_init__(self) -> None:
         for name in ("band", "cutoff"):
             if not _is_number(getattr(self, name)) or not 0 < getattr(self, name) < float("inf"):
-                raise ModelError(
-                    where=f"preprocessing: {name}", expected="more than 0 [Hz]", got=quote(getattr(self, name))
-                )
+                expected = "more than 0 [Hz]"
+                raise ModelError(where=f"preprocessing: {name}", expected=expected, got=quote(getattr(self, name)))
         if not _is_number(self.delay) or not abs(self.delay) < float("inf"):
             raise ModelError(where="preprocessing: delay", expected="a number [s]", got=quote(self.delay))
         for name in ("measured_velocities", "rests"):
             if not isinstance(getattr(self, name), bool):
-                raise ModelError(
-                    where=f"preprocessing: {name}", expected="true or false", got=quote(getattr(self, name))
-                )
+                expected = "true or false"
+                raise ModelError(where=f"preprocessing: {name}", expected=expected, got=quote(getattr(self, name)))
         if not isinstance(self.method, str):
             raise ModelError(where="preprocessing: method", expected="text", got=quote(self.method))
 

@@ -71,11 +71,8 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
     document = parse_toml(text, where)
     kinds = [key for key in ("joint", "row", "member") if key in document]
     if len(kinds) != 1:
-        raise ReadError(
-            where=where,
-            expected="one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (links given by vectors)",
-            got=" and ".join(kinds) or "none",
-        )
+        expected = "one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (links given by vectors)"
+        raise ReadError(where=where, expected=expected, got=" and ".join(kinds) or "none")
     try:
         if kinds == ["row"]:
             table = table_from_toml(document, where)
@@ -159,9 +156,8 @@ def _springs(tables: Any, where: str) -> tuple[Spring, ...]:
     springs = []
     for i, table in enumerate(_tables(tables, "spring", names, where), start=1):
         if lacking := [name for name in names[:-1] if name not in table]:
-            raise ReadError(
-                f"lacks '{lacking[0]}'", where=f"{where}: spring {i}", remedy="truncated?", names=(lacking[0],)
-            )
+            cause = f"lacks '{lacking[0]}'"
+            raise ReadError(cause, where=f"{where}: spring {i}", remedy="truncated?", names=(lacking[0],))
         springs.append(Spring(**table))
     return tuple(springs)
 
@@ -274,8 +270,7 @@ def _string(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise ModelError(
-            f"the text {quote(text)} holds characters that cannot be written as UTF-8", where="save", names=(text,)
-        ) from None
+        cause = f"the text {quote(text)} holds characters that cannot be written as UTF-8"
+        raise ModelError(cause, where="save", names=(text,)) from None
     # JSON's escapes are TOML's, but for the delete character, which TOML wants escaped.
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -29,21 +29,16 @@ def tool_data(mass: float, com: ArrayLike, inertia: ArrayLike, format: str) -> s
         `set_target_payload`. `kuka`: a KRL `LOAD` aggregate, with principal axes and moments; millimetres and degrees.
     """
     if format not in FORMATS:
-        raise ArmdynError(
-            f"unknown format '{format}'", where="tool_data", expected=f"one of: {', '.join(FORMATS)}", names=(format,)
-        )
+        expected = f"one of: {', '.join(FORMATS)}"
+        raise ArmdynError(f"unknown format '{format}'", where="tool_data", expected=expected, names=(format,))
     com, inertia = np.asarray(com, float), np.asarray(inertia, float)
     if com.shape != (3,) or inertia.shape != (3, 3):
-        raise ArmdynError(
-            where="tool_data",
-            expected="a centre (3,) and a tensor (3, 3)",
-            got=f"shapes {com.shape} and {inertia.shape}",
-        )
+        expected = "a centre (3,) and a tensor (3, 3)"
+        raise ArmdynError(where="tool_data", expected=expected, got=f"shapes {com.shape} and {inertia.shape}")
     numbers = np.concatenate([[mass], com, inertia.ravel()])
     if not np.isfinite(numbers).all() or mass < 0:
-        raise ModelError(
-            where="tool_data", expected="finite numbers and a mass >= 0", remedy="the log does not determine the load"
-        )
+        remedy = "the log does not determine the load"
+        raise ModelError(where="tool_data", expected="finite numbers and a mass >= 0", remedy=remedy)
     return FORMATS[format](float(mass), com, (inertia + inertia.T) / 2)
 
 

@@ -107,11 +107,8 @@ def _triad(e: NDArray, r: NDArray, member: Mapping[str, Any], key: str, where: s
     length = np.linalg.norm(a)
     # A vector so close to the axis does not tell where zero angle is.
     if length <= NEGLIGIBLE * np.linalg.norm(r):
-        raise ModelError(
-            "the vector lies along the joint axis and does not show where angle zero is",
-            where=where,
-            remedy=f"give a direction across the axis as '{key}'",
-        )
+        cause = "the vector lies along the joint axis and does not show where angle zero is"
+        raise ModelError(cause, where=where, remedy=f"give a direction across the axis as '{key}'")
     return np.column_stack([e, a / length, np.cross(e, a / length)])
 
 

@@ -55,9 +55,8 @@ def expand_xacro(
     try:
         answer = run_guarded(Path(__file__).with_name("xacro_guard.py"), task, [xacrodoc])
     except TimeoutError:
-        raise ReadError(
-            f"the xacro did not end within {MAX_SECONDS} s", where=where, remedy="does it include itself?"
-        ) from None
+        cause = f"the xacro did not end within {MAX_SECONDS} s"
+        raise ReadError(cause, where=where, remedy="does it include itself?") from None
     except Failure as failure:
         raise ReadError(_reason(str(failure), []), where=where) from None
     if "text" not in answer:

@@ -144,12 +144,8 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     import matplotlib.pyplot as plt
 
     if what not in CURVES:
-        raise ArmdynError(
-            f"unknown curve {what!r}",
-            where="plot_run",
-            expected=f"one of {', '.join(CURVES)}{_hint(what)}",
-            names=(what,),
-        )
+        expected = f"one of {', '.join(CURVES)}{_hint(what)}"
+        raise ArmdynError(f"unknown curve {what!r}", where="plot_run", expected=expected, names=(what,))
     values = getattr(result, what).reshape(-1, len(result.t), result.n)[:MAX_RUNS]
     wanted = {"q": result.q_ref, "qd": result.qd_ref}.get(what)
     step = max(1, len(result.t) // MAX_POINTS)

@@ -28,19 +28,14 @@ def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
     commanded = np.array([np.ptp(log.command, axis=0) for log in logs]).max(0)
     measured = np.array([np.ptp(log.q, axis=0) for log in logs]).max(0)
     if not (commanded > MIN_MOTION).any():
-        raise DataError(
-            f"nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} mrad",
-            where=logs[0].name,
-            remedy=("record while the arm follows a motion, and look whether command= names the commanded positions"),
-        )
+        cause = f"nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} mrad"
+        remedy = "record while the arm follows a motion, and look whether command= names the commanded positions"
+        raise DataError(cause, where=logs[0].name, remedy=remedy)
     still = (commanded > MIN_MOTION) & (measured < MIN_MOTION / 4)
     if still.any():
-        raise DataError(
-            f"joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move",
-            where=logs[0].name,
-            remedy="is its torque on, and does measured= name the measured positions?",
-            names=(arm.joint_names[int(np.argmax(still))],),
-        )
+        cause = f"joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move"
+        remedy = "is its torque on, and does measured= name the measured positions?"
+        raise DataError(cause, where=logs[0].name, remedy=remedy, names=(arm.joint_names[int(np.argmax(still))],))
     for log in logs:
         _reject_swapped(arm, log, commanded > MIN_MOTION)
     return commanded > MIN_MOTION
@@ -55,13 +50,12 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
     if share[j] > MAX_OUTSIDE_SHARE:
         worst = log.command[beyond[:, j], j]
         far = worst[np.argmax(np.abs(worst))]
-        raise DataError(
+        cause = (
             f"joint '{arm.joint_names[j]}' is commanded to {far:.3g}, beyond its limits {lower[j]:.3g} to "
-            f"{upper[j]:.3g}, in {share[j]:.0%} of the samples, where servos saturate",
-            where=log.name,
-            remedy="command within the limits, or say in which units positions are with units=",
-            names=(arm.joint_names[j],),
+            f"{upper[j]:.3g}, in {share[j]:.0%} of the samples, where servos saturate"
         )
+        remedy = "command within the limits, or say in which units positions are with units="
+        raise DataError(cause, where=log.name, remedy=remedy, names=(arm.joint_names[j],))
 
 
 def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
@@ -79,17 +73,12 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         best = int(np.argmin(missed))
         name = arm.joint_names[j]
         if missed[best] > NOT_USABLE_ERROR * np.std(middle) + MIN_MOTION:
-            raise DataError(
+            cause = (
                 f"joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
-                f"{np.std(middle):.2g} rad)",
-                where=log.name,
-                remedy="are the joints in the arm's order, and command= and measured= the right columns?",
-                names=(name,),
+                f"{np.std(middle):.2g} rad)"
             )
+            remedy = "are the joints in the arm's order, and command= and measured= the right columns?"
+            raise DataError(cause, where=log.name, remedy=remedy, names=(name,))
         if lags[best] < 0 and missed[best] < 0.5 * missed[most]:
-            raise DataError(
-                f"joint '{name}' moves {-1e3 * lags[best] * log.dt:.0f} ms before it is commanded",
-                where=log.name,
-                remedy="swap command= and measured=",
-                names=(name,),
-            )
+            cause = f"joint '{name}' moves {-1e3 * lags[best] * log.dt:.0f} ms before it is commanded"
+            raise DataError(cause, where=log.name, remedy="swap command= and measured=", names=(name,))

@@ -38,22 +38,18 @@ def find(
             return chosen, candidate
         offered = _columns_by_joint(table, arm, candidate)
         if word and offered:
-            raise ReadError(
+            cause = (
                 f"'{candidate}' has columns {', '.join(offered.values()):.200}, but arm '{arm.name}' has the "
-                f"{arm.n} joints {', '.join(arm.joint_names)}",
-                where=where,
-                remedy="name their motors, in this order, with motors=",
-                names=(candidate,),
+                f"{arm.n} joints {', '.join(arm.joint_names)}"
             )
+            remedy = "name their motors, in this order, with motors="
+            raise ReadError(cause, where=where, remedy=remedy, names=(candidate,))
     asked = f" '{word}'" if word else ""
-    raise ReadError(
-        f"no columns of {what} positions{asked} for {arm.n} joints",
-        where=where,
-        remedy=(
-            f"give the word that their names share with {'command' if usual is COMMANDED else 'measured'}=; "
-            f"there are {some_names(table)}"
-        ),
+    remedy = (
+        f"give the word that their names share with {'command' if usual is COMMANDED else 'measured'}=; "
+        f"there are {some_names(table)}"
     )
+    raise ReadError(f"no columns of {what} positions{asked} for {arm.n} joints", where=where, remedy=remedy)
 
 
 def _columns_by_joint(table: Mapping[str, NDArray], arm: Arm, word: str) -> dict[str, str]:

@@ -223,11 +223,8 @@ def _stiffness(arm: Arm, stiffness: ArrayLike | Mapping[str, float] | None) -> N
     if isinstance(stiffness, Mapping):
         unknown = [name for name in stiffness if name not in arm.joint_names]
         if unknown:
-            raise ArmdynError(
-                f"arm '{arm.name}' has no joint '{unknown[0]}'; there are {', '.join(arm.joint_names)}",
-                where="identify_servo: stiffness",
-                names=(unknown[0],),
-            )
+            cause = f"arm '{arm.name}' has no joint '{unknown[0]}'; there are {', '.join(arm.joint_names)}"
+            raise ArmdynError(cause, where="identify_servo: stiffness", names=(unknown[0],))
         stiffness = [stiffness.get(name, np.nan) for name in arm.joint_names]
     values = np.asarray(stiffness, float)
     if values.shape != (arm.n,) or (values <= 0).any() or np.isnan(values).all():
@@ -237,11 +234,8 @@ def _stiffness(arm: Arm, stiffness: ArrayLike | Mapping[str, float] | None) -> N
 
 def _payload(arm: Arm, carrying: list[ServoLog], mass: float | None, com: ArrayLike) -> NDArray | None:
     if bool(carrying) != (mass is not None):
-        raise ArmdynError(
-            "loaded (logs with the payload) and mass (its kilograms) go together",
-            where="identify_servo",
-            remedy="give both",
-        )
+        cause = "loaded (logs with the payload) and mass (its kilograms) go together"
+        raise ArmdynError(cause, where="identify_servo", remedy="give both")
     if mass is None:
         return None
     if not 0 < mass < np.inf:
@@ -253,12 +247,9 @@ def _split(pieces: Sequence[ServoSegment]) -> tuple[list[ServoSegment], list[Ser
     """Pieces to fit to, and the rest to judge with."""
     whole, shortest = sum(p.t[-1] for p in pieces), MIN_HELD_OUT_S / HELD_OUT_SHARE
     if whole < shortest:
-        raise DataError(
-            where="identify_servo",
-            expected=f"at least {shortest:g} s without gaps",
-            got=f"{whole:.2g} s",
-            remedy="record a longer motion",
-        )
+        expected = f"at least {shortest:g} s without gaps"
+        remedy = "record a longer motion"
+        raise DataError(where="identify_servo", expected=expected, got=f"{whole:.2g} s", remedy=remedy)
     notes = []
     if whole > MAX_REPLAY_S:
         replayed: list[ServoSegment] = []

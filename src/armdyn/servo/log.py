@@ -68,9 +68,8 @@ class ServoLog(Record):
             object.__setattr__(self, name, np.asarray(value, float))
         for t, x, what in ((self.t, self.q, "q"), (self.stamps, self.command, "command")):
             if t.ndim != 1 or x.ndim != 2 or len(x) != len(t) or x.shape[1] != self.q.shape[1]:
-                raise ReadError(
-                    where=self.name, expected=f"{what} of shape (N, n) with N times", got=f"{x.shape}, {t.shape}"
-                )
+                expected = f"{what} of shape (N, n) with N times"
+                raise ReadError(where=self.name, expected=expected, got=f"{x.shape}, {t.shape}")
             if not (np.isfinite(x).all() and np.isfinite(t).all()):
                 raise ReadError(f"{what} has values that are not finite numbers", where=self.name)
             if len(t) < MIN_SAMPLES:

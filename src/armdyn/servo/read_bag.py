@@ -54,11 +54,9 @@ def _tracks(
     sent = [key for key in rows if (key[0] == command if command else key not in states)]
     for tracks, what in ((sent, "command"), (states, "measured")):
         if len(tracks) != 1:
-            raise ReadError(
-                path=path,
-                expected=f"one topic of {what} positions of joints {', '.join(joints)}, found {len(tracks)}",
-                remedy=f"name it with {what}=; topics with such positions: {held}",
-            )
+            expected = f"one topic of {what} positions of joints {', '.join(joints)}, found {len(tracks)}"
+            remedy = f"name it with {what}=; topics with such positions: {held}"
+            raise ReadError(path=path, expected=expected, remedy=remedy)
     both = [(key[0], np.array(rows[key])) for key in (sent[0], states[0])]
     # One clock for both: that of the headers, or of arrival where one topic has none.
     clock = 1 if all(table[:, 1].all() for _, table in both) else 0

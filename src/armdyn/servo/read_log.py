@@ -124,18 +124,13 @@ def _log(
     sent, command = find(table, arm, words[0], COMMANDED, "commanded", where)
     positions, measured = find(table, arm, words[1], MEASURED, "measured", where)
     if sent == positions:
-        raise ReadError(
-            f"'{command}' and '{measured}' are the same columns",
-            where=where,
-            remedy="name both, command= and measured=",
-            names=(command, measured),
-        )
+        cause = f"'{command}' and '{measured}' are the same columns"
+        raise ReadError(cause, where=where, remedy="name both, command= and measured=", names=(command, measured))
     x, u = (np.column_stack([np.asarray(table[name], float) for name in names]) for names in (positions, sent))
     t, _, clock_notes = times_of(table, arm.joint_names)
     if t is None:
-        raise ReadError(
-            path=where, expected="a column of times", got=some_names(table), remedy="name it t, time or timestamp"
-        )
+        remedy = "name it t, time or timestamp"
+        raise ReadError(path=where, expected="a column of times", got=some_names(table), remedy=remedy)
     fixed = repair(t, (x, u), where)
     x, u = x[fixed.keep], u[fixed.keep]
     units = require_units(arm, x, how.units or unit_of(positions), where, place.ask)
@@ -159,8 +154,7 @@ def _log_of_bag(arm: Arm, command: str | None, measured: str | None, how: Positi
 def _rename_joints(arm: Arm, motors: Sequence[str]) -> Arm:
     """The arm with joints called as the motors are."""
     if len(motors) != arm.n or len(set(motors)) != arm.n:
-        raise ShapeError(
-            where="read_servo_log: motors", expected=f"{arm.n} different names, one per joint", got=list(motors)
-        )
+        expected = f"{arm.n} different names, one per joint"
+        raise ShapeError(where="read_servo_log: motors", expected=expected, got=list(motors))
     joints = [replace(joint, name=str(name)) for joint, name in zip(arm.joints, motors, strict=True)]
     return arm.with_joints(joints)

@@ -26,9 +26,8 @@ def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
         lower, upper = arm.position_limits
         if not (np.isfinite(lower) & np.isfinite(upper)).all():
             name = arm.joint_names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]
-            raise ReadError(
-                f"normalised positions need the limits of joint '{name}', which has none", where=where, names=(name,)
-            )
+            cause = f"normalised positions need the limits of joint '{name}', which has none"
+            raise ReadError(cause, where=where, names=(name,))
         return lower + (x + NORMALISED_HALF_RANGE) / (2 * NORMALISED_HALF_RANGE) * (upper - lower)
     scaled = np.radians(x) if units == "deg" else (x - TICKS_AT_ZERO) * (2 * np.pi / TICKS_PER_TURN)
     return np.where(turns, scaled, x)

@@ -95,12 +95,8 @@ def _of_body(bodies: MjcfBodies, rider: LumpedBody, link: int, arm: Arm) -> Iter
 
 
 def _absent(mesh: str, where: str) -> NoReturn:
-    raise ReadError(
-        f"mesh '{mesh}' was not found, or is too large",
-        where=where,
-        remedy="put it where the model names it",
-        names=(mesh,),
-    )
+    cause = f"mesh '{mesh}' was not found, or is too large"
+    raise ReadError(cause, where=where, remedy="put it where the model names it", names=(mesh,))
 
 
 def _shape(m: Any, g: int, T: NDArray, link: int, name: str, where: str, arm: Arm) -> Capsule | Box:

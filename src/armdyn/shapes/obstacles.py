@@ -193,9 +193,8 @@ def obstacles_of(obstacles: Any) -> tuple[Obstacle, ...]:
     if isinstance(obstacles, str | os.PathLike):
         return read_obstacles(obstacles)
     if not isinstance(obstacles, Iterable):
-        raise ArmdynError(
-            where="obstacles", expected="a file, or boxes, half-spaces and spheres", got=f"{obstacles!r:.60}"
-        )
+        expected = "a file, or boxes, half-spaces and spheres"
+        raise ArmdynError(where="obstacles", expected=expected, got=f"{obstacles!r:.60}")
     return tuple(one if isinstance(one, Box | HalfSpace | Sphere) else _box_between(one) for one in obstacles)
 
 

@@ -174,23 +174,18 @@ def read_mesh(path: Path, where: str) -> tuple[NDArray, NDArray]:
     try:
         import trimesh
     except ImportError:
-        raise ReadError(
-            f"mesh '{path.name}' was not read: trimesh is not installed (extra 'studio')",
-            where=where,
-            names=(path.name,),
-        ) from None
+        cause = f"mesh '{path.name}' was not read: trimesh is not installed (extra 'studio')"
+        raise ReadError(cause, where=where, names=(path.name,)) from None
     try:
         loaded: Any = trimesh.load_mesh(io.BytesIO(data), file_type=path.suffix.lstrip(".").lower())
         mesh = loaded.to_mesh() if hasattr(loaded, "to_mesh") else loaded
         vertices, faces = _unit(loaded) * np.asarray(mesh.vertices, float), np.asarray(mesh.faces)
     except Exception as error:  # every format has errors of its own
-        raise ReadError(
-            f"mesh '{path.name}' cannot be read ({type(error).__name__})", where=where, names=(path.name,)
-        ) from None
+        cause = f"mesh '{path.name}' cannot be read ({type(error).__name__})"
+        raise ReadError(cause, where=where, names=(path.name,)) from None
     if not len(faces) or len(faces) > MAX_FACES or not np.isfinite(vertices).all():
-        raise ReadError(
-            f"mesh '{path.name}' has {len(faces)} faces", where=where, expected=f"1 to {MAX_FACES}", names=(path.name,)
-        )
+        cause = f"mesh '{path.name}' has {len(faces)} faces"
+        raise ReadError(cause, where=where, expected=f"1 to {MAX_FACES}", names=(path.name,))
     return vertices, faces
 
 

@@ -156,9 +156,8 @@ class Comparison(Reported):
         for row in self.rows:
             if row.name == name:
                 return row
-        raise ArmdynError(
-            f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}", names=(name,)
-        )
+        cause = f"no controller '{name}' was compared; there are {', '.join(row.name for row in self.rows)}"
+        raise ArmdynError(cause, names=(name,))
 
     def __str__(self) -> str:
         head = f"{'controller':28s}{'rms':>11s}{'final rms':>11s}{'final max':>11s}"

@@ -69,8 +69,7 @@ def learn(
     for k in range(trials):
         runs.append(simulate(plant, method.trial(torque), reference, rate=rate, check=False, **options))
         if not runs[-1].complete:
-            raise ArmdynError(
-                f"trial {k + 1} diverged", where="learn", remedy="give a larger caution, or a stiffer law"
-            )
+            remedy = "give a larger caution, or a stiffer law"
+            raise ArmdynError(f"trial {k + 1} diverged", where="learn", remedy=remedy)
         torque = method.improved(torque, runs[-1].error)
     return Learning(tuple(runs), method.trial(torque))

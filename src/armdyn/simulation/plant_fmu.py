@@ -113,9 +113,8 @@ def _check(plant: Plant) -> None:
     }
     listed = [name for name, there in features.items() if there]
     if listed:
-        raise ModelError(
-            f"cannot hold {' and '.join(listed)}", where="plant_fmu", remedy="leave it out of the plant", names=listed
-        )
+        cause = f"cannot hold {' and '.join(listed)}"
+        raise ModelError(cause, where="plant_fmu", remedy="leave it out of the plant", names=listed)
 
 
 class _Stepped:

@@ -150,11 +150,8 @@ class SimulationResult(Reported):
         from armdyn.dynamics.drive import transmission_matrix
 
         if self.arm is None:
-            raise ArmdynError(
-                "a result read from a file has no arm",
-                where="currents",
-                remedy="divide its torques by gear ratios and torque constants",
-            )
+            remedy = "divide its torques by gear ratios and torque constants"
+            raise ArmdynError("a result read from a file has no arm", where="currents", remedy=remedy)
         constants = [joint.drive.torque_constant or np.nan for joint in self.arm.coordinate_joints]
         at_motors = np.linalg.solve(transmission_matrix(self.arm).T, np.moveaxis(self.tau, -1, -2))
         return np.moveaxis(at_motors, -1, -2) / constants
@@ -234,9 +231,8 @@ class SimulationResult(Reported):
             about_values |= {name: kind(about[name]) for name, kind in ABOUT_LATER.items() if name in about}
             measured = Readings(**readings) if readings else None
         except (KeyError, ValueError, AttributeError, TypeError) as error:
-            raise ReadError(
-                f"not a simulation that armdyn saved ({type(error).__name__}: {error})", path=path
-            ) from None
+            cause = f"not a simulation that armdyn saved ({type(error).__name__}: {error})"
+            raise ReadError(cause, path=path) from None
         _check_shapes(path, arrays, about)
         return cls(
             arrays["t"],
@@ -267,9 +263,8 @@ class SimulationResult(Reported):
     def run(self, *index: int) -> SimulationResult:
         """One run of a batch; one that diverged ends there."""
         if len(index) != len(self.batch):
-            raise ArmdynError(
-                where="run", expected=f"{len(self.batch)} indices for a batch of shape {self.batch}", got=index
-            )
+            expected = f"{len(self.batch)} indices for a batch of shape {self.batch}"
+            raise ArmdynError(where="run", expected=expected, got=index)
         diverged = self.diverged[index]
         rows = slice(None if np.isnan(diverged) else int(np.isfinite(self.tau[index]).all(-1).sum()))
         parts: dict[str, Any] = {name: getattr(self, name)[index][rows] for name in ("q", "qd", "tau")}

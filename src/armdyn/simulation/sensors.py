@@ -81,23 +81,18 @@ class Sensors:
                 raise ShapeError(where=f"Sensors: {f.name}", expected="a number >= 0", got=quote(value))
         for name in ("lost", "doubled"):
             if not getattr(self, name) < 1:
-                raise ShapeError(
-                    where=f"Sensors: {name}", expected="a probability below 1", got=f"{getattr(self, name):g}"
-                )
+                expected = "a probability below 1"
+                raise ShapeError(where=f"Sensors: {name}", expected=expected, got=f"{getattr(self, name):g}")
         if self.delay != int(self.delay) or self.delay > MAX_DELAY_SAMPLES:
-            raise ShapeError(
-                where="Sensors: delay",
-                expected=f"a whole number of samples, {MAX_DELAY_SAMPLES} at most",
-                got=self.delay,
-            )
+            expected = f"a whole number of samples, {MAX_DELAY_SAMPLES} at most"
+            raise ShapeError(where="Sensors: delay", expected=expected, got=self.delay)
 
     def check_size(self, n: int) -> None:
         """Complain about numbers for other than n joints."""
         for name in PER_JOINT:
             if np.shape(getattr(self, name)) not in ((), (n,)):
-                raise ShapeError(
-                    where=f"Sensors: {name}", expected=f"one number or {n}", got=np.shape(getattr(self, name))
-                )
+                expected = f"one number or {n}"
+                raise ShapeError(where=f"Sensors: {name}", expected=expected, got=np.shape(getattr(self, name)))
 
     @property
     def smooth(self) -> Sensors:

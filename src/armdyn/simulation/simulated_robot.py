@@ -71,9 +71,8 @@ class SimulatedRobot:
     def _advance(self, periods: int) -> None:
         if periods > self._layout.samples:
             duration = self._layout.samples * self._layout.period
-            raise ArmdynError(
-                f"its {duration:g} s are over", where="SimulatedRobot", remedy="make it with a longer duration"
-            )
+            remedy = "make it with a longer duration"
+            raise ArmdynError(f"its {duration:g} s are over", where="SimulatedRobot", remedy=remedy)
         while self._periods < periods:
             at = self._periods * self._layout.substeps
             self._run.command[0, at : at + self._layout.substeps] = self._tau

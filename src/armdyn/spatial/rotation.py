@@ -79,9 +79,8 @@ def compose(*turns: tuple[ArrayLike, int | None]) -> NDArray:
     for i, (turn, frame) in enumerate(turns, start=1):
         frame = i - 1 if frame is None else frame
         if not 0 <= frame < i:
-            raise ShapeError(
-                f"turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then", where="compose"
-            )
+            cause = f"turn {i} is given in frame {frame}, but only frames 0 to {i - 1} exist by then"
+            raise ShapeError(cause, where="compose")
         R_0k = reached[frame]
         # ECE470, 1.3: a turn M given in frame k is R_0k M R_k0 in frame 0, and premultiplies.
         reached.append(R_0k @ _matrix(turn) @ np.swapaxes(R_0k, -1, -2) @ reached[-1])

@@ -52,9 +52,8 @@ def check_rotation(R: NDArray, what: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         error = np.abs(R.T @ R - np.eye(3)).max()
     if not error <= SIX_DIGITS:
-        raise ModelError(
-            f"rotation is not orthogonal (R'R is off 1 by {error:.1e})", where=what, remedy="sheared or scaled?"
-        )
+        cause = f"rotation is not orthogonal (R'R is off 1 by {error:.1e})"
+        raise ModelError(cause, where=what, remedy="sheared or scaled?")
     if np.linalg.det(R) < 0:
         raise ModelError("rotation has determinant -1 (a mirror image)", where=what, remedy="swapped axes?")
 

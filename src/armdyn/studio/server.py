@@ -55,11 +55,8 @@ def start_server(host: str = LOOPBACK, port: int | None = None, title: str = "ar
         server = LocalServer(host=host, port=port, label=title, verbose=False)
     if not guard.installed:
         server.stop()
-        raise ArmdynError(
-            f"viser {viser.__version__} cannot be guarded against other sites",
-            where="studio",
-            remedy="install viser 1.1",
-        )
+        cause = f"viser {viser.__version__} cannot be guarded against other sites"
+        raise ArmdynError(cause, where="studio", remedy="install viser 1.1")
     return server
 
 
@@ -93,9 +90,8 @@ def free_port(host: str, port: int, tries: int) -> int:
             return candidate
         if problem != errno.EADDRINUSE:
             reason = "needs administrator rights" if problem == errno.EACCES else "is not an address of this machine"
-            raise ArmdynError(
-                f"cannot listen on '{host}', port {candidate}: it {reason}", where="studio", names=(host,)
-            )
+            cause = f"cannot listen on '{host}', port {candidate}: it {reason}"
+            raise ArmdynError(cause, where="studio", names=(host,))
     where = f"port {port} is" if tries == 0 else f"ports {port} to {port + tries} are"
     raise ArmdynError(f"{where} in use on {host}", where="studio", remedy="choose another with port= (0: any free one)")
 

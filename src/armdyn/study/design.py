@@ -282,9 +282,8 @@ def read(document: StudyTable, head: Head) -> Design:
     candidates = {word: head.arm(word) for word in words}
     for word, arm in candidates.items():
         if np.isnan(arm.theta).any():
-            raise StudyError(
-                f"the inertia of '{word}' is unknown; torques need it", where=f"{document.where}: arms", names=(word,)
-            )
+            cause = f"the inertia of '{word}' is unknown; torques need it"
+            raise StudyError(cause, where=f"{document.where}: arms", names=(word,))
     tasks = _tasks(document)
     catalogue = read_catalogue(document.text("drives"), head, document.where) if document.has("drives") else ()
     metrics = {**METRICS, **(WITH_DRIVES if catalogue else {})}
@@ -327,6 +326,5 @@ def _check_positive(samples: ParameterSamples, where: str) -> None:
         if max(-lowest, law.highest) > MAX_VARIED:
             raise StudyError(where=f"{where}: parameters: {name}", expected=f"values up to {MAX_VARIED:g}")
         if (name.startswith("member.") and lowest <= 0) or (name == "payload" and lowest < 0):
-            raise StudyError(
-                where=f"{where}: parameters: {name}", expected="positive values", got=f"down to {lowest:g}"
-            )
+            expected = "positive values"
+            raise StudyError(where=f"{where}: parameters: {name}", expected=expected, got=f"down to {lowest:g}")

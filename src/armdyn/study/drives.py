@@ -79,12 +79,8 @@ def read_catalogue(name: str, head: Head, where: str) -> tuple[CatalogueDrive, .
     document.done()
     names = [drive.name for drive in drives]
     if doubles := sorted({one for one in names if names.count(one) > 1}):
-        raise StudyError(
-            f"{', '.join(doubles)} is listed more than once",
-            where=document.where,
-            expected="every name once",
-            names=doubles,
-        )
+        cause = f"{', '.join(doubles)} is listed more than once"
+        raise StudyError(cause, where=document.where, expected="every name once", names=doubles)
     return drives
 
 
@@ -99,10 +95,7 @@ def _drive(table: StudyTable) -> CatalogueDrive:
         mass=table.number("mass", low=0.0) if table.has("mass") else 0.0,
     )
     if drive.continuous_torque > drive.peak_torque:
-        raise StudyError(
-            f"the continuous torque {drive.continuous_torque:g} is above the peak {drive.peak_torque:g}",
-            where=f"{table.where}: drive '{drive.name}'",
-            expected="at most as much",
-        )
+        cause = f"the continuous torque {drive.continuous_torque:g} is above the peak {drive.peak_torque:g}"
+        raise StudyError(cause, where=f"{table.where}: drive '{drive.name}'", expected="at most as much")
     table.done()
     return drive

@@ -194,13 +194,11 @@ def _robots_of_logs(pattern: str, word: str, head: Head) -> tuple[FleetRobot, ..
     try:
         paths = sorted(head.folder.glob(pattern))
     except (NotImplementedError, ValueError):
-        raise StudyError(
-            where=f"{head.file.name}: logs", expected="a pattern relative to the study's file", got=f"{pattern!r:.60}"
-        ) from None
+        expected = "a pattern relative to the study's file"
+        raise StudyError(where=f"{head.file.name}: logs", expected=expected, got=f"{pattern!r:.60}") from None
     if not paths:
-        raise StudyError(
-            f"no file matches '{pattern}' in {head.folder}", where=f"{head.file.name}: logs", names=(pattern,)
-        )
+        cause = f"no file matches '{pattern}' in {head.folder}"
+        raise StudyError(cause, where=f"{head.file.name}: logs", names=(pattern,))
     logs = [path.relative_to(head.folder) for path in paths]
     by_stem = len({log.stem for log in logs}) == len(logs)  # else by path, as of robot3/run.csv
     return tuple(FleetRobot(log.stem if by_stem else str(log.with_suffix("")), word, (str(log),)) for log in logs)

@@ -31,6 +31,5 @@ def scale_gain(law: Law, name: str, factor: ArrayLike) -> Law:
         return dataclasses.replace(law, **{name: value})  # type: ignore[type-var]
     if isinstance(law, Wrapped):
         return dataclasses.replace(law, law=scale_gain(law.law, name, factor))  # type: ignore[type-var]
-    raise StudyError(
-        f"no gain '{name}' in {type(law).__name__}; it has {', '.join(gain_names(law)) or 'none'}", names=(name,)
-    )
+    cause = f"no gain '{name}' in {type(law).__name__}; it has {', '.join(gain_names(law)) or 'none'}"
+    raise StudyError(cause, names=(name,))

@@ -232,9 +232,8 @@ def read(document: StudyTable, head: Head) -> Rollouts:
                 scale_gain(law, name.removeprefix("gain."), 1.0)  # every law must have it
     _reject_negative(samples, document.where)
     if "torque_limit" in samples.names and not np.isfinite(arm.effort_limits).all():
-        raise StudyError(
-            f"not all joints of '{arm.name}' have effort limits", where=f"{document.where}: parameters: torque_limit"
-        )
+        cause = f"not all joints of '{arm.name}' have effort limits"
+        raise StudyError(cause, where=f"{document.where}: parameters: torque_limit")
     metrics = _metrics(document)
     count = samples.count * len(laws)
     bounds = read_bounds(document, metrics)
@@ -258,9 +257,8 @@ def _reject_negative(samples: ParameterSamples, where: str) -> None:
     for name, law in samples.distributions.items():
         free = name.startswith(("start.", "payload."))
         if not free and law.lowest < 0:
-            raise StudyError(
-                where=f"{where}: parameters: {name}", expected="values >= 0", got=f"down to {law.lowest:g}"
-            )
+            expected = "values >= 0"
+            raise StudyError(where=f"{where}: parameters: {name}", expected=expected, got=f"down to {law.lowest:g}")
 
 
 def _timing(table: StudyTable) -> RunTiming:
@@ -274,11 +272,8 @@ def _timing(table: StudyTable) -> RunTiming:
     table.done()
     steps = timing.rate * timing.duration * (timing.substeps or 1)
     if steps > MAX_STEPS:
-        raise StudyError(
-            where=table.where,
-            expected=f"at most {MAX_STEPS:,} steps per run (rate, duration and substeps)",
-            got=f"{steps:.3g}",
-        )
+        expected = f"at most {MAX_STEPS:,} steps per run (rate, duration and substeps)"
+        raise StudyError(where=table.where, expected=expected, got=f"{steps:.3g}")
     return timing
 
 
@@ -331,12 +326,8 @@ def _laws(
         design, gains = table.text("design"), table.table("gains")
         name = table.text("name", design)
         if any(name == other for other, _ in laws):
-            raise StudyError(
-                f"'{name}' is there already",
-                where=f"{table.where}: name",
-                remedy="give each controller its own",
-                names=(name,),
-            )
+            remedy = "give each controller its own"
+            raise StudyError(f"'{name}' is there already", where=f"{table.where}: name", remedy=remedy, names=(name,))
         for reference, motion in references.items():
             end = min(timing.duration, motion.duration)
             samples = motion(np.linspace(0.0, end, TRAJECTORY_SAMPLES))

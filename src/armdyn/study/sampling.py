@@ -128,13 +128,11 @@ def _distribution(table: StudyTable, method: str) -> Distribution:
         low = table.number("low", low=0.0, above=True) if kind == "log-uniform" else table.number("low")
         law = Distribution(kind=kind, low=low, high=table.number("high"), count=count)
         if not law.high > low:
-            raise StudyError(
-                f"the range from {low:g} to {law.high:g} is empty", where=table.where, expected="low < high"
-            )
+            cause = f"the range from {low:g} to {law.high:g} is empty"
+            raise StudyError(cause, where=table.where, expected="low < high")
     with np.errstate(over="ignore", invalid="ignore"):
         if not np.isfinite(law.at(np.array([0.0, 0.5, 1.0]))).all():
-            raise StudyError(
-                f"the range from {law.low:g} to {law.high:g} is too wide to compute with", where=table.where
-            )
+            cause = f"the range from {law.low:g} to {law.high:g} is too wide to compute with"
+            raise StudyError(cause, where=table.where)
     table.done()
     return law

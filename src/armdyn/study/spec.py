@@ -135,9 +135,8 @@ class Study(ABC):
     def require_case(self, number: int) -> None:
         """Complain of a number that no case has."""
         if not 0 <= number < self.count:
-            raise StudyError(
-                f"there is no case {number}", where=f"study '{self.name}'", expected=f"0 to {self.count - 1}"
-            )
+            cause = f"there is no case {number}"
+            raise StudyError(cause, where=f"study '{self.name}'", expected=f"0 to {self.count - 1}")
 
     def successes(self, columns: Columns) -> NDArray:
         """Return which cases stay within all bounds."""
@@ -175,11 +174,8 @@ def read_study(path: str | os.PathLike[str]) -> Study:
 def plain_name(name: str, where: str) -> str:
     """A name that can stand for a folder, and for no other place than where it is put."""
     if not NAME.fullmatch(name):
-        raise StudyError(
-            where=f"{where}: name",
-            expected="letters, digits, '.', '_' and '-' (letters from a to z or A to Z), not beginning with a sign",
-            got=f"{name!r:.60}",
-        )
+        expected = "letters, digits, '.', '_' and '-' (letters from a to z or A to Z), not beginning with a sign"
+        raise StudyError(where=f"{where}: name", expected=expected, got=f"{name!r:.60}")
     return name
 
 

@@ -63,15 +63,11 @@ class Store:
         """The folder, if need be, unless something is there that this study would spoil."""
         if (self.folder / MANIFEST).exists():
             if not resume:
-                raise StudyError(
-                    "holds results already",
-                    where=self.folder,
-                    remedy="continue with resume=True, or choose another folder",
-                )
+                remedy = "continue with resume=True, or choose another folder"
+                raise StudyError("holds results already", where=self.folder, remedy=remedy)
         elif self.folder.is_dir() and not all(STORE_FILES.fullmatch(path.name) for path in self.folder.iterdir()):
-            raise StudyError(
-                "the folder is not empty and holds no study", where=self.folder, remedy="choose another one"
-            )
+            cause = "the folder is not empty and holds no study"
+            raise StudyError(cause, where=self.folder, remedy="choose another one")
         (self.folder / "parts").mkdir(parents=True, exist_ok=True)
 
     def _begin(self) -> None:
@@ -96,11 +92,8 @@ class Store:
         if about.get("format") != FORMAT:
             raise StudyError("not the manifest of a study", where=self.folder / MANIFEST)
         if about.get("fingerprint") != self.study.fingerprint:
-            raise StudyError(
-                f"was computed from another file, arm or version of armdyn (version {about.get('version')})",
-                where=self.folder,
-                remedy="undo the change, or choose another folder",
-            )
+            cause = f"was computed from another file, arm or version of armdyn (version {about.get('version')})"
+            raise StudyError(cause, where=self.folder, remedy="undo the change, or choose another folder")
         for line in lines:
             entry = _parse(line)
             number, checksum = entry.get("part"), entry.get("sha256")
@@ -152,11 +145,9 @@ class Store:
                 os.fsync(stream.fileno())
         except OSError as error:
             self._sums.pop(number, None)
-            raise StudyError(
-                f"part {number} cannot be written ({error.strerror or error})",
-                where=self.folder,
-                remedy=f"{self.done:,} of {self.study.count:,} cases are kept; continue with resume=True",
-            ) from None
+            cause = f"part {number} cannot be written ({error.strerror or error})"
+            remedy = f"{self.done:,} of {self.study.count:,} cases are kept; continue with resume=True"
+            raise StudyError(cause, where=self.folder, remedy=remedy) from None
 
     def columns(self) -> Columns:
         """All columns of all stored parts, in the order of the cases."""

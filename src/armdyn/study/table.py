@@ -27,12 +27,8 @@ class StudyTable:
         """All keys, each of which must be known."""
         for key in self.data:
             if key not in known:
-                raise StudyError(
-                    f"unknown {what} '{key}'{close_to(key, known)}",
-                    where=self.where,
-                    expected=f"some of {', '.join(known)}",
-                    names=(key,),
-                )
+                cause = f"unknown {what} '{key}'{close_to(key, known)}"
+                raise StudyError(cause, where=self.where, expected=f"some of {', '.join(known)}", names=(key,))
         return tuple(self.data)
 
     def has(self, key: str) -> bool:
@@ -67,12 +63,9 @@ class StudyTable:
         value = self.text(key, default)
         if value not in known:
             hint = close_to(value, tuple(known))
-            raise StudyError(
-                f"unknown '{value}'{hint}",
-                where=f"{self.where}: {key}",
-                expected=f"one of {', '.join(known)}",
-                names=(value,),
-            )
+            cause = f"unknown '{value}'{hint}"
+            expected = f"one of {', '.join(known)}"
+            raise StudyError(cause, where=f"{self.where}: {key}", expected=expected, names=(value,))
         return value
 
     def number(self, key: str, default: float | None = None, low: float = -math.inf, above: bool = False) -> float:

@@ -38,9 +38,8 @@ def folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError:
-        raise ArmdynError(
-            "compiled kernels are not kept: this user has no home", remedy="choose a folder with ARMDYN_CACHE_DIR"
-        ) from None
+        cause = "compiled kernels are not kept: this user has no home"
+        raise ArmdynError(cause, remedy="choose a folder with ARMDYN_CACHE_DIR") from None
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local")) / "armdyn" / "cache"
     if sys.platform == "darwin":

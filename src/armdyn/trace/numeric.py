@@ -133,11 +133,8 @@ class Runner:
             value = np.stack(np.broadcast_arrays(*(self._floats(port, v) for v in value)), axis=-2)
         array = self._floats(port, value)
         if array.shape[max(array.ndim - len(port.shape), 0) :] != port.shape:
-            raise ShapeError(
-                where=self.traced.name,
-                expected=f"{port.name} of shape {text(port.shape)} for {_describe(subject)}",
-                got=array.shape,
-            )
+            expected = f"{port.name} of shape {text(port.shape)} for {_describe(subject)}"
+            raise ShapeError(where=self.traced.name, expected=expected, got=array.shape)
         return array
 
     def _floats(self, port: Port, value: Any) -> NDArray:
@@ -148,9 +145,8 @@ class Runner:
                     raise TypeError(array.dtype)
                 array = array.astype(np.float64)
         except (TypeError, ValueError):
-            raise ShapeError(
-                where=self.traced.name, expected=f"numbers for {port.name}", got=f"{value!r:.60}"
-            ) from None
+            expected = f"numbers for {port.name}"
+            raise ShapeError(where=self.traced.name, expected=expected, got=f"{value!r:.60}") from None
         return array
 
     def evaluate(self, kernel: Any, arrays: list[NDArray], out: Any, threads: int) -> list[Any]:
@@ -175,11 +171,8 @@ class Runner:
             if not array.flags.writeable:
                 raise ShapeError(f"out for {port.name} is read-only", where=self.traced.name)
             if array.shape != batch + port.shape:
-                raise ShapeError(
-                    where=self.traced.name,
-                    expected=f"out for {port.name} of shape {batch + port.shape}",
-                    got=array.shape,
-                )
+                expected = f"out for {port.name} of shape {batch + port.shape}"
+                raise ShapeError(where=self.traced.name, expected=expected, got=array.shape)
         return outs
 
 
@@ -274,6 +267,5 @@ def reject_unknown(where: str, owner: str, kind: str, asked: Iterable[str], know
     """Raise at the first name that is asked for and not known."""
     for name in asked:
         if name not in known:
-            raise ArmdynError(
-                f"{owner} has no {kind} {name!r}", where=where, expected=" or ".join(known) or "none", names=(name,)
-            )
+            cause = f"{owner} has no {kind} {name!r}"
+            raise ArmdynError(cause, where=where, expected=" or ".join(known) or "none", names=(name,))

@@ -133,11 +133,8 @@ def _check(port: Port, array: NDArray, lanes: int, steps: int, is_output: bool) 
         and array.flags.aligned
     )
     if not fits:
-        raise ShapeError(
-            where="rollout",
-            expected=f"{port.name} as float64 of shape ({lanes} or 1, {steps} or 1, *{port.shape})",
-            got=f"{array.dtype} {array.shape}",
-        )
+        expected = f"{port.name} as float64 of shape ({lanes} or 1, {steps} or 1, *{port.shape})"
+        raise ShapeError(where="rollout", expected=expected, got=f"{array.dtype} {array.shape}")
 
 
 def make_rollout(

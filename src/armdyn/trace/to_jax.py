@@ -61,9 +61,8 @@ def to_jax(function: Callable[..., Any], subject: Subject, **options: Any) -> Ca
     traced, jax = declaration(function, "to_jax"), _jax()
     traced.reject_unknown_options("to_jax", options)
     if backend.current() != "native":
-        raise ArmdynError(
-            "needs native kernels, which are unavailable or switched off here (ARMDYN_BACKEND)", where="to_jax"
-        )
+        cause = "needs native kernels, which are unavailable or switched off here (ARMDYN_BACKEND)"
+        raise ArmdynError(cause, where="to_jax")
     functions: dict[Variant, _Function] = {}
 
     def call(*args: Any, **keywords: Any) -> Any:
@@ -240,11 +239,8 @@ class _Function:
 
         code = compile_program(lambda: self.program, shared, self.key, "xla", JitModule)
         if isinstance(code, Program):
-            raise ArmdynError(
-                f"{code.name} has {code.function.n_instructions()} instructions, too many for a native kernel",
-                where="to_jax",
-                remedy="differentiate by fewer inputs, or a smaller part of it",
-            )
+            cause = f"{code.name} has {code.function.n_instructions()} instructions, too many for a native kernel"
+            raise ArmdynError(cause, where="to_jax", remedy="differentiate by fewer inputs, or a smaller part of it")
         name = f"armdyn_{hashlib.sha256(code.module.code).hexdigest()[:32]}"
         if name not in _registered:
             ffi = _jax().ffi

@@ -201,9 +201,8 @@ class Traced:
     def sort_arguments(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Split a call's arguments into data by name (absent ones left out) and options."""
         if len(args) > len(self.positional):
-            raise TypeError(
-                f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}"
-            )
+            cause = f"{self.name}: takes at most {len(self.positional)} arguments after the arm, got {len(args)}"
+            raise TypeError(cause)
         arguments = dict(zip(self.positional, args, strict=False))
         for name, value in keywords.items():
             if name in arguments:
@@ -223,9 +222,8 @@ class Traced:
         """Raise where an option is asked for that the formula does not have."""
         if unknown := sorted(set(options) - set(self.options)):
             listed = ", ".join(self.options) or "none"
-            raise ArmdynError(
-                f"{self.name} has no option {', '.join(unknown)}; it has {listed}", where=where, names=unknown
-            )
+            cause = f"{self.name} has no option {', '.join(unknown)}; it has {listed}"
+            raise ArmdynError(cause, where=where, names=unknown)
 
     # -- tracing --------------------------------------------------------------------------------------
 

@@ -84,9 +84,8 @@ class FourierSeries(HoldAtEnds):
         if self.drift is not None:
             object.__setattr__(self, "drift", np.array(self.drift, float))
             if self.drift.shape != (self.n, DRIFT_TERMS):
-                raise ShapeError(
-                    where="FourierSeries", expected=f"drift ({self.n}, {DRIFT_TERMS})", got=self.drift.shape
-                )
+                expected = f"drift ({self.n}, {DRIFT_TERMS})"
+                raise ShapeError(where="FourierSeries", expected=expected, got=self.drift.shape)
         check_positive("FourierSeries", frequency=self.frequency, duration=self.duration)
 
     @property

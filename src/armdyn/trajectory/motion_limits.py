@@ -57,41 +57,30 @@ class MotionLimits:
 
     def __post_init__(self) -> None:
         for i in np.flatnonzero(self.upper < self.lower):
-            raise LimitError(
-                f"{self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}",
-                where="limits",
-                remedy="reversed?",
-            )
+            cause = f"{self._joint(int(i))} has no room between {self.lower[i]:g} and {self.upper[i]:g}"
+            raise LimitError(cause, where="limits", remedy="reversed?")
 
     def check_room(self, where: str, kinds: Sequence[str]) -> None:
         """Reject joints that cannot move, or that nothing holds back; `kinds` as of `Joint`."""
         endless = np.flatnonzero(np.isinf(self.upper - self.lower) & (np.array(kinds) == "prismatic"))
         if len(endless):
-            raise LimitError(
-                f"no position limits of {self._joints(endless)}, which cannot slide for ever",
-                where=where,
-                remedy="give position, or limits in the arm's description",
-            )
-        fixed = np.flatnonzero(self.upper - self.lower < 1e-9)
+            cause = f"no position limits of {self._joints(endless)}, which cannot slide for ever"
+            raise LimitError(cause, where=where, remedy="give position, or limits in the arm's description")
+        fixed = np.flatnonzero(self.upper - self.lower < NEGLIGIBLE)
         if len(fixed):
-            raise LimitError(
-                f"{self._joints(fixed)} cannot move (lower = upper limit)",
-                where=where,
-                remedy="widen the limits, or load the arm with that joint fixed",
-            )
+            cause = f"{self._joints(fixed)} cannot move (lower = upper limit)"
+            raise LimitError(cause, where=where, remedy="widen the limits, or load the arm with that joint fixed")
         for values, what, hint in (
             (self.velocity, "velocity limit", "max_velocity"),
             (self.acceleration, "acceleration limit", "max_acceleration"),
         ):
             absent, zero = np.flatnonzero(np.isinf(values)), np.flatnonzero(values == 0)
             if len(absent):
-                raise LimitError(
-                    f"no {what} of {self._joints(absent)}", where=where, remedy=f"give {hint}, such as 1 [rad or m, s]"
-                )
+                remedy = f"give {hint}, such as 1 [rad or m, s]"
+                raise LimitError(f"no {what} of {self._joints(absent)}", where=where, remedy=remedy)
             if len(zero):
-                raise LimitError(
-                    f"the {what} of {self._joints(zero)} is zero", where=where, remedy=f"give a larger {hint}"
-                )
+                cause = f"the {what} of {self._joints(zero)} is zero"
+                raise LimitError(cause, where=where, remedy=f"give a larger {hint}")
 
     @property
     def center(self) -> NDArray:
@@ -161,9 +150,8 @@ def _pair(position: tuple[ArrayLike, ArrayLike] | None) -> tuple[ArrayLike, Arra
     try:
         lower, upper = (-np.inf, np.inf) if position is None else position
     except (TypeError, ValueError):
-        raise LimitError(
-            where="position", expected="a pair of lower and upper positions", got=f"{position!r:.60}"
-        ) from None
+        expected = "a pair of lower and upper positions"
+        raise LimitError(where="position", expected=expected, got=f"{position!r:.60}") from None
     return lower, upper
 
 

@@ -93,9 +93,8 @@ def _timing(kind: str, duration: float | None, velocity: float, acceleration: fl
     needed = {"velocity": velocity, "acceleration": acceleration} | ({"jerk": jerk} if kind == "s-curve" else {})
     for name, value in needed.items():
         if not np.isfinite(value):
-            raise LimitError(
-                f"a {kind} needs a {name} limit (or a duration, if cubic or quintic)", where="point_to_point"
-            )
+            cause = f"a {kind} needs a {name} limit (or a duration, if cubic or quintic)"
+            raise LimitError(cause, where="point_to_point")
     if kind == "s-curve":
         return SCurve(1.0, velocity, acceleration, jerk)
     if kind == "trapezoid":

@@ -90,9 +90,8 @@ def scale_to_limits(
         factor = _torque_factor(arm, _row(limit, arm.n, "torque"), t, JointMotion(q, qd, qdd), factor)
     factor *= 1 + LIMIT_MARGIN
     if not factor > 0:
-        raise LimitError(
-            "nothing limits the motion", where="scale_to_limits", remedy="give velocity, acceleration, jerk or an arm"
-        )
+        remedy = "give velocity, acceleration, jerk or an arm"
+        raise LimitError("nothing limits the motion", where="scale_to_limits", remedy=remedy)
     return Retimed(motion, float(factor))
 
 
@@ -117,11 +116,8 @@ def _check_no_jump(motion: Trajectory, t: NDArray, change: NDArray) -> None:
     k, i = np.unravel_index(np.abs(change).argmax(), change.shape)
     within = np.diff(motion(np.linspace(t[k], t[k + 1], FINER_STEPS + 1)).qdd[:, i])
     if np.abs(within).max() > np.abs(change[k, i]) / 2 > 0:
-        raise LimitError(
-            f"the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits its jerk",
-            where="scale_to_limits",
-            expected="a quintic, an S-curve or a spline",
-        )
+        cause = f"the acceleration of joint {i + 1} jumps at t = {t[k]:.4g} s, so that no speed limits its jerk"
+        raise LimitError(cause, where="scale_to_limits", expected="a quintic, an S-curve or a spline")
 
 
 def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, least: float) -> float:
@@ -133,12 +129,11 @@ def _torque_factor(arm: Arm, limit: NDArray, t: NDArray, motion: JointMotion, le
     over = np.abs(held) >= limit
     if over.any():
         k, i = (int(x[0]) for x in np.nonzero(over))
-        raise LimitError(
+        cause = (
             f"at t = {t[k]:.4g} s joint {i + 1} '{arm.coordinate_names[i]}' needs {held[k, i]:.4g} "
-            f"against weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough",
-            where="scale_to_limits",
-            names=(arm.coordinate_names[i],),
+            f"against weight and dry friction alone, its limit is {limit[i]:.4g}; no speed is slow enough"
         )
+        raise LimitError(cause, where="scale_to_limits", names=(arm.coordinate_names[i],))
 
     def excess(log_factor: float) -> float:
         # As a logarithm, which is nearly straight.

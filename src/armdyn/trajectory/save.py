@@ -66,9 +66,8 @@ def require_ending(path: str | os.PathLike[str]) -> Path:
     """The path, if trajectories can be written to such files."""
     path = Path(path)
     if path.suffix not in ENDINGS:
-        raise ArmdynError(
-            f"cannot write '{path}': unknown ending", expected=f"one of {', '.join(ENDINGS)}", names=(path,)
-        )
+        cause = f"cannot write '{path}': unknown ending"
+        raise ArmdynError(cause, expected=f"one of {', '.join(ENDINGS)}", names=(path,))
     return path
 
 

@@ -25,20 +25,14 @@ class Sequence(HoldAtEnds):
             raise ShapeError(where="Sequence", expected="at least one part")
         for k, (one, two) in enumerate(pairwise(self.parts), 1):
             if one.n != two.n:
-                raise ShapeError(
-                    f"part {k} has {one.n} joints, part {k + 1} has {two.n}",
-                    where="Sequence",
-                    expected="motions of one arm",
-                )
+                cause = f"part {k} has {one.n} joints, part {k + 1} has {two.n}"
+                raise ShapeError(cause, where="Sequence", expected="motions of one arm")
             end, begin = one(one.duration), two(0.0)
             for name, gap in (("positions", begin.q - end.q), ("velocities", begin.qd - end.qd)):
                 if np.abs(gap).max() > SIX_DIGITS:
                     i = int(np.abs(gap).argmax())
-                    raise ArmdynError(
-                        f"{name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}",
-                        where="Sequence",
-                        expected="each part to begin as the one before ends",
-                    )
+                    cause = f"{name} jump by {gap[i]:.3g} at joint {i + 1} from part {k} to part {k + 1}"
+                    raise ArmdynError(cause, where="Sequence", expected="each part to begin as the one before ends")
 
     @cached_property
     def starts(self) -> NDArray:

@@ -66,9 +66,8 @@ def _knots(q: NDArray) -> NDArray:
     distance = np.sqrt(np.linalg.norm(np.diff(q, axis=0), axis=1))
     if not (distance > 0).all():
         k = int(np.argmin(distance))
-        raise ArmdynError(
-            f"waypoints {k + 1} and {k + 2} are the same", where="spline", remedy="give times, or leave one out"
-        )
+        cause = f"waypoints {k + 1} and {k + 2} are the same"
+        raise ArmdynError(cause, where="spline", remedy="give times, or leave one out")
     return np.concatenate([[0.0], np.cumsum(distance / distance.mean())])
 
 
@@ -97,9 +96,8 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
         return spline(q, at)
     states = JointMotion(q, np.array(qd, float), np.array(qdd, float))
     if states.qd.shape != q.shape or states.qdd.shape != q.shape:
-        raise ShapeError(
-            where="sampled", expected=f"qd and qdd of shape {q.shape}", got=f"{states.qd.shape}, {states.qdd.shape}"
-        )
+        expected = f"qd and qdd of shape {q.shape}"
+        raise ShapeError(where="sampled", expected=expected, got=f"{states.qd.shape}, {states.qdd.shape}")
     start, end = (JointMotion(*(x[piece] for x in states)) for piece in (slice(None, -1), slice(1, None)))
     return PiecewiseQuintic.through(at, start, end)
 
@@ -146,9 +144,8 @@ def _columns(path: str | os.PathLike[str]) -> dict[str, NDArray]:
     names = [name.strip() for name in lines[0].lstrip("# ").split(",")] if lines else []
     n = sum(name[:1] == "q" and name[1:].isdigit() for name in names)
     if "t" not in names or not n:
-        raise ReadError(
-            path=path, expected="a first line with columns t, q1, q2, ...", got=f"{', '.join(names[:8])!r:.60}"
-        )
+        expected = "a first line with columns t, q1, q2, ..."
+        raise ReadError(path=path, expected=expected, got=f"{', '.join(names[:8])!r:.60}")
     try:
         data = np.loadtxt(lines[1:], delimiter=",", ndmin=2)
     except ValueError as error:

@@ -55,9 +55,8 @@ class JointPath:
 
         q = np.asarray(waypoints, float)
         if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
-            raise ShapeError(
-                where="time_optimal", expected="at least two finite waypoints (K, n)", got=quote(waypoints)
-            )
+            expected = "at least two finite waypoints (K, n)"
+            raise ShapeError(where="time_optimal", expected=expected, got=quote(waypoints))
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
@@ -199,23 +198,20 @@ class _Rows:
         outside = (self.q < limits.lower - 1e-9) | (self.q > limits.upper + 1e-9)
         if outside.any():
             k, j = np.argwhere(outside)[0]
-            raise LimitError(
+            cause = (
                 f"joint '{arm.coordinate_names[j]}' is at {self.q[k, j]:.3g} on the path, outside of "
-                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]",
-                where="time_optimal",
-                remedy="change the path",
-                names=(arm.coordinate_names[j],),
+                f"[{limits.lower[j]:g}, {limits.upper[j]:g}]"
             )
+            raise LimitError(cause, where="time_optimal", remedy="change the path", names=(arm.coordinate_names[j],))
         held = np.abs(joint_torque(arm, self.q, 0 * self.q, 0 * self.q, width=FRICTION_WIDTH))
         if (held > limits.effort).any():
             k, j = np.argwhere(held > limits.effort)[0]
-            raise LimitError(
+            cause = (
                 f"joint '{arm.coordinate_names[j]}' cannot be held on the path: it takes {held[k, j]:.3g} of "
-                f"{limits.effort[j]:.3g} {'N m' if arm.coordinate_joints[j].kind == 'revolute' else 'N'}",
-                where="time_optimal",
-                remedy="lighten the load or change the path",
-                names=(arm.coordinate_names[j],),
+                f"{limits.effort[j]:.3g} {'N m' if arm.coordinate_joints[j].kind == 'revolute' else 'N'}"
             )
+            remedy = "lighten the load or change the path"
+            raise LimitError(cause, where="time_optimal", remedy=remedy, names=(arm.coordinate_names[j],))
         with np.errstate(divide="ignore"):
             self.fastest = (limits.velocity / np.abs(self.slope)).min(1) ** 2  # by speeds alone
         if arm.G is not None:
@@ -227,13 +223,11 @@ class _Rows:
         for j, joint in enumerate(self.arm.joints):
             lower, upper = joint.limits.lower - 1e-9, joint.limits.upper + 1e-9
             if joint.follows and not ((at[:, j] > lower) & (at[:, j] < upper)).all():
-                raise LimitError(
+                cause = (
                     f"joint '{joint.name}', which follows others, goes from {at[:, j].min():.3g} to "
-                    f"{at[:, j].max():.3g} on the path, outside of [{joint.limits.lower:g}, {joint.limits.upper:g}]",
-                    where="time_optimal",
-                    remedy="change the path",
-                    names=(joint.name,),
+                    f"{at[:, j].max():.3g} on the path, outside of [{joint.limits.lower:g}, {joint.limits.upper:g}]"
                 )
+                raise LimitError(cause, where="time_optimal", remedy="change the path", names=(joint.name,))
         with np.errstate(divide="ignore"):
             speeds = np.array([joint.limits.velocity for joint in self.arm.joints])
             self.fastest = np.minimum(self.fastest, (speeds / rate).min(1) ** 2)
@@ -289,15 +283,11 @@ def _fastest(s: NDArray, rows: Constraints, fastest: NDArray) -> NDArray:
         most[i] = vertices.largest(i, 2 * step[i], most[i + 1])
     if not (most[:-1] > 0).all():
         place = s[np.argmin(most[:-1])] / s[-1]
-        raise LimitError(
-            f"the drives are too weak to go on at {place:.0%} of the path",
-            where="time_optimal",
-            remedy="lighten the load",
-        )
+        cause = f"the drives are too weak to go on at {place:.0%} of the path"
+        raise LimitError(cause, where="time_optimal", remedy="lighten the load")
     if most.max() >= 0.5 * unlimited:
-        raise LimitError(
-            "nothing limits the motion", where="time_optimal", remedy="give effort, velocity or acceleration"
-        )
+        remedy = "give effort, velocity or acceleration"
+        raise LimitError("nothing limits the motion", where="time_optimal", remedy=remedy)
     x = np.zeros(count)
     for i in range(count - 1):
         x[i + 1] = min(x[i] + 2 * step[i] * _largest_u(a[i], b[i], c[i], x[i]), most[i + 1])

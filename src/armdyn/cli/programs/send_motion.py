@@ -86,9 +86,8 @@ class Sender:
         import rclpy
 
         if not self.client.wait_for_server(timeout_sec=seconds):
-            raise SystemExit(
-                f"no action server {self.options.controller}/follow_joint_trajectory; is the controller active?"
-            )
+            cause = f"no action server {self.options.controller}/follow_joint_trajectory; is the controller active?"
+            raise SystemExit(cause)
         end = time.monotonic() + seconds
         while self.present is None and time.monotonic() < end:
             rclpy.spin_once(self.node, timeout_sec=0.1)
@@ -156,9 +155,8 @@ def main(arguments=None):
         if max(abs(a - b) for a, b in zip(present, HOME, strict=False)) > chosen.deviation / 2:
             if not chosen.go_home:
                 here, home = (", ".join(f"{x:.3f}" for x in pose) for pose in (present, HOME))
-                raise SystemExit(
-                    f"the robot is not at home: at {here}; home is {home}; move it there, or add --go-home"
-                )
+                cause = f"the robot is not at home: at {here}; home is {home}; move it there, or add --go-home"
+                raise SystemExit(cause)
             sender.run("way home", way_home(present))
         if chosen.rehearse:
             sender.run("rehearsal", join_motions([part["approach"], part["rehearsal"], part["return"]]))

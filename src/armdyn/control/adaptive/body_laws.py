@@ -40,9 +40,8 @@ class BodyLaw(Adaptive):
 
     def __post_init__(self) -> None:
         if isinstance(self.unknowns, AdaptiveParameters) and not bodies.is_body(self.unknowns):
-            raise ShapeError(
-                where=type(self).__name__, expected="adapt(unknown_payload(arm), ...), whose load is a body"
-            )
+            expected = "adapt(unknown_payload(arm), ...), whose load is a body"
+            raise ShapeError(where=type(self).__name__, expected=expected)
         if self.start is None and isinstance(self.unknowns, AdaptiveParameters):
             where = f"{type(self).__name__}: body"
             body = bodies.small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
@@ -51,9 +50,8 @@ class BodyLaw(Adaptive):
             self._set(start=np.concatenate([body, self.unknowns.phi[BODY:]]))
         super().__post_init__()
         if not (np.asarray(self.size) > 0).all():
-            raise ShapeError(
-                where=f"{type(self).__name__}: size", expected="a length > 0 in metres", got=quote(self.size)
-            )
+            expected = "a length > 0 in metres"
+            raise ShapeError(where=f"{type(self).__name__}: size", expected=expected, got=quote(self.size))
 
     @abstractmethod
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
@@ -143,10 +141,8 @@ class NaturalSlotineLi(BodyLaw):
             )
         lowest = np.linalg.eigvalsh(bodies.pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
         if not lowest > 0:
-            raise ShapeError(
-                where="NaturalSlotineLi: body",
-                expected="a physically consistent body, with mass and extent in all directions",
-            )
+            expected = "a physically consistent body, with mass and extent in all directions"
+            raise ShapeError(where="NaturalSlotineLi: body", expected=expected)
 
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
         """A body after a step of the natural gradient, dP/dt = P B P with tr(B dP) = rate' dphi.

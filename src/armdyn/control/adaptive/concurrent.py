@@ -99,11 +99,8 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unknowns.count > RECORDS * self.arm.n:
-            raise ShapeError(
-                where="ConcurrentSlotineLi",
-                expected=f"at most {RECORDS * self.arm.n} unknowns, which {RECORDS} records can determine",
-                got=self.unknowns.count,
-            )
+            expected = f"at most {RECORDS * self.arm.n} unknowns, which {RECORDS} records can determine"
+            raise ShapeError(where="ConcurrentSlotineLi", expected=expected, got=self.unknowns.count)
 
     def init(self) -> dict[str, NDArray]:
         """The estimate, an empty prediction and an empty memory."""

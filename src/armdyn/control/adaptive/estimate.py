@@ -73,9 +73,8 @@ class Adaptive(ModelBased):
 
     def __post_init__(self) -> None:
         if not isinstance(self.unknowns, AdaptiveParameters):
-            raise ShapeError(
-                where=type(self).__name__, expected="unknowns as adapt(...) makes them", got=quote(self.unknowns)
-            )
+            expected = "unknowns as adapt(...) makes them"
+            raise ShapeError(where=type(self).__name__, expected=expected, got=quote(self.unknowns))
         if self.start is None:
             self._set(start=np.array(self.unknowns.phi))
         for name, shape in self.gain_shapes.items():

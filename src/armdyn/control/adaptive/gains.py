@@ -88,9 +88,8 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
         Desired time constant [s]; see `adaptation_gains`.
     """
     if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
-        raise ShapeError(
-            where="retuned", expected="an adaptive law and a run of it", got=f"{quote(law)} and {quote(run)}"
-        )
+        expected = "an adaptive law and a run of it"
+        raise ShapeError(where="retuned", expected=expected, got=f"{quote(law)} and {quote(run)}")
     gain_k = getattr(law, "k", None) if k is None else k
     if gain_k is None:
         raise ShapeError(f"{type(law).__name__} has no gain K of its own", where="retuned", remedy="give k")

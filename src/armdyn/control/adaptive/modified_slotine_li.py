@@ -58,9 +58,8 @@ class ModifiedSlotineLi(Adaptive):
         super().__post_init__()
         lam = np.asarray(self.lam)
         if self.k is None and not np.allclose(lam, lam[..., :1, :1] * np.eye(self.arm.n), rtol=1e-12, atol=0):
-            raise ShapeError(
-                where="ModifiedSlotineLi: lam", expected="one number for all joints where K = lambda M_hat"
-            )
+            expected = "one number for all joints where K = lambda M_hat"
+            raise ShapeError(where="ModifiedSlotineLi: lam", expected=expected)
 
     @property
     def shapes(self) -> Any:  # type: ignore[override]

@@ -184,11 +184,8 @@ def _links(what: Any) -> tuple[Arm, NDArray, NDArray, tuple[str, ...], NDArray]:
         return what, np.zeros((10 * what.n_joints, 0)), what.trace_data("theta"), (), np.zeros(0)
     if isinstance(what, BaseParameters):
         if what.joint_terms or what.terms != "full":
-            raise ArmdynError(
-                where="adapt",
-                expected="base parameters of the links alone",
-                remedy="name friction terms with friction=",
-            )
+            expected = "base parameters of the links alone"
+            raise ArmdynError(where="adapt", expected=expected, remedy="name friction terms with friction=")
         S = np.eye(10 * what.source.n_joints)[:, list(what.columns)]
         return what.source, S, np.zeros(len(S)), what.names, what.theta
     raise ArmdynError(where="adapt", expected="a split, base parameters or an arm", got=quote(what))

@@ -111,11 +111,8 @@ def pole_regions(
 def _covariance(uncertainty: ArrayLike, count: int) -> NDArray:
     values = as_numbers(uncertainty, "pole_regions: uncertainty")
     if values.shape not in ((count,), (count, count)) or not np.isfinite(values).all():
-        raise ShapeError(
-            where="pole_regions",
-            expected=f"{count} finite standard deviations or a covariance ({count}, {count})",
-            got=f"shape {values.shape}",
-        )
+        expected = f"{count} finite standard deviations or a covariance ({count}, {count})"
+        raise ShapeError(where="pole_regions", expected=expected, got=f"shape {values.shape}")
     covariance = np.diag(values**2) if values.ndim == 1 else (values + values.T) / 2
     if np.linalg.eigvalsh(covariance).min() < -1e-9 * np.abs(covariance).max():
         raise ShapeError(where="pole_regions", expected="a positive semidefinite covariance")

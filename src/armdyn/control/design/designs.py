@@ -128,13 +128,11 @@ def _samples(arm: Arm, motion: Any) -> JointMotion:
     try:
         q, qd, qdd = (np.asarray(rows, float) for rows in motion)
     except (TypeError, ValueError):
-        raise ArmdynError(
-            where="designs", expected="a trajectory or samples (q, qd, qdd) of one", got=quote(motion)
-        ) from None
+        expected = "a trajectory or samples (q, qd, qdd) of one"
+        raise ArmdynError(where="designs", expected=expected, got=quote(motion)) from None
     if q.ndim != 2 or q.shape[1] != arm.n or not q.shape == qd.shape == qdd.shape:
-        raise ArmdynError(
-            where="designs", expected=f"samples of shape (T, {arm.n})", got=f"{q.shape}, {qd.shape}, {qdd.shape}"
-        )
+        expected = f"samples of shape (T, {arm.n})"
+        raise ArmdynError(where="designs", expected=expected, got=f"{q.shape}, {qd.shape}, {qdd.shape}")
     return JointMotion(q, qd, qdd)
 
 

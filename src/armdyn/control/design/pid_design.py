@@ -116,9 +116,8 @@ def _start(problem: _Cost, arm: Arm, motion: JointMotion, K: NDArray) -> NDArray
     for gains in tried:
         if np.isfinite(problem(np.log(gains))[0]):
             return np.log(gains)
-    raise ArmdynError(
-        "found no stable gains to start from", where="optimal_pid", remedy="is the motion slow enough for PID control?"
-    )
+    remedy = "is the motion slow enough for PID control?"
+    raise ArmdynError("found no stable gains to start from", where="optimal_pid", remedy=remedy)
 
 
 class _Cost:

@@ -88,11 +88,8 @@ class Cascade(ModelLaw):
         lag = one_number(lag, "Cascade: lag", "a time >= 0 in seconds", zero=True)
         if lag * VELOCITY_LOOP_RATIO * w > MAX_LAG_RATIO:
             most = MAX_LAG_RATIO / (VELOCITY_LOOP_RATIO * 2 * np.pi * lag)
-            raise ShapeError(
-                f"a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz",
-                where="Cascade",
-                remedy=f"take at most {most:.3g} Hz",
-            )
+            cause = f"a torque lag of {lag:g} s is too slow for {bandwidth:g} Hz"
+            raise ShapeError(cause, where="Cascade", remedy=f"take at most {most:.3g} Hz")
         pose = np.zeros(arm.n) if q is None else finite_vector(q, arm.n, "Cascade: q", ShapeError)
         return cls.for_inertia(arm, w, np.diagonal(augmented_mass_matrix(arm, pose)), **options)
 

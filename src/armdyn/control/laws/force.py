@@ -227,9 +227,8 @@ class HybridForce(_Integrating):
         if axes.ndim != 2 or axes.shape[1] != 3 or not 1 <= len(axes) <= 3 or not np.isfinite(axes).all():
             raise ShapeError(where="HybridForce: axes", expected="one to three directions (k, 3)", got=quote(self.axes))
         if np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes):
-            raise ShapeError(
-                where="HybridForce: axes", expected="linearly independent directions", got="dependent ones"
-            )
+            expected = "linearly independent directions"
+            raise ShapeError(where="HybridForce: axes", expected=expected, got="dependent ones")
         self._set(selection=np.linalg.pinv(axes) @ axes)
         super().__post_init__()
 

@@ -135,9 +135,8 @@ class TrajectoryLQR(Law):
         step = t[1] - t[0] if len(t) > 1 and t[1] > t[0] else 1 / self.rate
         fine = max(round(1 / (self.rate * step)), 1)
         if abs(fine * step * self.rate - 1) > 1e-6:
-            raise ShapeError(
-                f"designed for {self.rate:g} Hz, but the run's steps are of {step:g} s", where="TrajectoryLQR"
-            )
+            cause = f"designed for {self.rate:g} Hz, but the run's steps are of {step:g} s"
+            raise ShapeError(cause, where="TrajectoryLQR")
         K = self.gains(*(np.ascontiguousarray(rows[::fine]) for rows in motion))
         table = np.repeat(K, fine, axis=0)[: len(t)] if len(K) > 1 else np.repeat(K, len(t), axis=0)
         return {"K": np.ascontiguousarray(table), "tau_ff": np.ascontiguousarray(self.nominal(motion))}

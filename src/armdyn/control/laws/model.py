@@ -112,9 +112,8 @@ class ModelLaw(ModelBased):
             if getattr(self, name, None) is not None:
                 check_setting(self, name, positive=name not in self.signed)
                 if name in self.above_zero and not (np.asarray(getattr(self, name)) > 0).all():
-                    raise ShapeError(
-                        where=f"{type(self).__name__}: {name}", expected="numbers > 0", got=getattr(self, name)
-                    )
+                    expected = "numbers > 0"
+                    raise ShapeError(where=f"{type(self).__name__}: {name}", expected=expected, got=getattr(self, name))
 
     @cached_property
     def compensates_friction(self) -> bool:

@@ -74,11 +74,8 @@ class PositionCommands(Law):
         t, q = np.asarray(self.t, float), np.asarray(self.q, float)
         fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all()
         if not fits or not (np.diff(t) > 0).all():
-            raise ShapeError(
-                where="PositionCommands",
-                expected=f"rising times (K,) and finite positions (K, {self.arm.n})",
-                got=f"shapes {t.shape} and {q.shape}",
-            )
+            expected = f"rising times (K,) and finite positions (K, {self.arm.n})"
+            raise ShapeError(where="PositionCommands", expected=expected, got=f"shapes {t.shape} and {q.shape}")
         largest = float(np.max(self.delay))
         most = largest if self.most_delay is None else self.most_delay
         if not largest <= most < np.inf:
@@ -86,11 +83,8 @@ class PositionCommands(Law):
         for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
             object.__setattr__(self, name, value)
         if self.waiting > MAX_WAITING:
-            raise ShapeError(
-                f"{self.waiting} commands are sent within the delay of {most:g} s, expected at most {MAX_WAITING}",
-                where="PositionCommands",
-                remedy="leave some out",
-            )
+            cause = f"{self.waiting} commands are sent within the delay of {most:g} s, expected at most {MAX_WAITING}"
+            raise ShapeError(cause, where="PositionCommands", remedy="leave some out")
 
     @property
     def waiting(self) -> int:

@@ -31,12 +31,8 @@ class Wrapped(Law):
         if not isinstance(self.law, Law):
             raise ShapeError(where=type(self).__name__, expected="a control law", got=quote(self.law))
         if shared := sorted(set(self.own_state) & set(self.law.init())):
-            raise ShapeError(
-                f"the law inside adds this already (both keep {', '.join(shared)})",
-                where=type(self).__name__,
-                remedy="wrap it once",
-                names=shared,
-            )
+            cause = f"the law inside adds this already (both keep {', '.join(shared)})"
+            raise ShapeError(cause, where=type(self).__name__, remedy="wrap it once", names=shared)
         for name, what in self.positive.items():
             _check_positive(self, name, what)
 
@@ -145,7 +141,6 @@ def _check_positive(law: Wrapped, name: str, what: str) -> None:
     value, n = getattr(law, name), law.arm.n
     array = as_floats(law.arm.effort_limits if value is None else value)
     if array.shape not in ((), (n,)) or not (array > 0).all():
-        raise ShapeError(
-            where=f"{type(law).__name__}: {name}", expected=f"{what} > 0, one number or {n}", got=quote(value)
-        )
+        expected = f"{what} > 0, one number or {n}"
+        raise ShapeError(where=f"{type(law).__name__}: {name}", expected=expected, got=quote(value))
     law._set(**{name: np.array(np.broadcast_to(array, n))})

@@ -44,9 +44,8 @@ class Learnt(Wrapped):
         super().__post_init__()
         torque = as_numbers(self.torque, "Learnt: torque")
         if torque.ndim != 2 or torque.shape[1] != self.arm.n or not np.isfinite(torque).all():
-            raise ShapeError(
-                where="Learnt: torque", expected=f"finite numbers (T, {self.arm.n})", got=f"shape {torque.shape}"
-            )
+            expected = f"finite numbers (T, {self.arm.n})"
+            raise ShapeError(where="Learnt: torque", expected=expected, got=f"shape {torque.shape}")
         torque.flags.writeable = False
         object.__setattr__(self, "torque", torque)
         one_number(self.rate, "Learnt", "a rate > 0 in Hz")

@@ -73,9 +73,8 @@ class PathScaling(ModelLaw):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (callable(self.motion) and hasattr(self.motion, "duration") and self.motion.n == self.arm.n):
-            raise ShapeError(
-                where="PathScaling: motion", expected=f"a trajectory of {self.arm.n} joints", got=f"{self.motion!r}"
-            )
+            expected = f"a trajectory of {self.arm.n} joints"
+            raise ShapeError(where="PathScaling: motion", expected=expected, got=f"{self.motion!r}")
         if not isinstance(self.pieces, int) or self.pieces < 1:
             raise ShapeError(where="PathScaling: pieces", expected="an integer > 0", got=quote(self.pieces))
         limit = self.arm.effort_limits if self.limit is None else self.limit

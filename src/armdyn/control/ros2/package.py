@@ -101,12 +101,8 @@ def is_package_name(name: str) -> bool:
 
 def _package_name(name: str) -> str:
     if not isinstance(name, str) or not is_package_name(name):
-        raise ArmdynError(
-            f"{quote(name)} is no name of a package",
-            where="ros2_package",
-            remedy="use lower-case letters, digits and single underscores, beginning with a letter",
-            names=(name,),
-        )
+        remedy = "use lower-case letters, digits and single underscores, beginning with a letter"
+        raise ArmdynError(f"{quote(name)} is no name of a package", where="ros2_package", remedy=remedy, names=(name,))
     return name
 
 
@@ -117,19 +113,15 @@ def _guarded_law(arm: Arm, law: Law | None, rate: float) -> Law:
     elif not isinstance(law, Law):
         raise ArmdynError(where="ros2_package", expected="a control law", got=quote(law))
     elif law.arm.coordinate_names != arm.coordinate_names:
-        raise ArmdynError(
-            f"the law is of {law.arm.name} with other joints",
-            where="ros2_package",
-            remedy=f"design the law for {arm.name}",
-        )
+        cause = f"the law is of {law.arm.name} with other joints"
+        raise ArmdynError(cause, where="ros2_package", remedy=f"design the law for {arm.name}")
     if channels := StepSubject(law, 1 / rate).channels:
-        raise ArmdynError(
+        cause = (
             f"{type(law).__name__} needs {', '.join(channels)} beside every reference point, which "
-            "JointTrajectoryPoint cannot carry",
-            where="ros2_package",
-            remedy="take another law, or law_code and a controller of yours",
-            names=channels,
+            "JointTrajectoryPoint cannot carry"
         )
+        remedy = "take another law, or law_code and a controller of yours"
+        raise ArmdynError(cause, where="ros2_package", remedy=remedy, names=channels)
     return law if any(isinstance(part, Guarded) for part in nested_laws(law)) else Guarded(law, fallback="gravity")
 
 
@@ -141,12 +133,8 @@ def _usable_folder(folder: str | os.PathLike[str]) -> Path:
     manifest = target / "package.xml"
     generated = manifest.is_file() and GENERATED in manifest.read_text("utf-8", errors="replace")
     if target.is_dir() and any(target.iterdir()) and not generated:
-        raise ArmdynError(
-            f"'{target}' holds other files",
-            where="ros2_package",
-            remedy="choose a new or empty folder",
-            names=(target,),
-        )
+        cause = f"'{target}' holds other files"
+        raise ArmdynError(cause, where="ros2_package", remedy="choose a new or empty folder", names=(target,))
     return target
 
 

@@ -52,11 +52,10 @@ def gains_from_poles(poles: ArrayLike) -> SecondOrderGains:
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
         raise ShapeError(where="gains_from_poles", expected="two or three poles per joint", got=f"shape {wanted.shape}")
     if not (wanted.real < 0).all():
-        raise ShapeError(
-            where="gains_from_poles", expected="poles with negative real parts", remedy="others are not stable"
-        )
+        expected = "poles with negative real parts"
+        raise ShapeError(where="gains_from_poles", expected=expected, remedy="others are not stable")
     rows = np.array([np.poly(row) for row in wanted.reshape(-1, wanted.shape[-1])])
-    if np.abs(rows.imag).max() > 1e-9 * np.abs(rows).max():
+    if np.abs(rows.imag).max() > NEGLIGIBLE * np.abs(rows).max():
         raise ShapeError(where="gains_from_poles", expected="complex poles in conjugate pairs")
     flat = rows.real.reshape(*wanted.shape[:-1], -1)
     ki = flat[..., 3] if wanted.shape[-1] == 3 else np.zeros(wanted.shape[:-1])

@@ -160,9 +160,8 @@ def finite_horizon_lqr(
 def _terminal(value: ArrayLike, k: int) -> NDArray:
     array = as_numbers(value, "finite_horizon_lqr: terminal")
     if array.shape != (k, k) or not np.isfinite(array).all():
-        raise ShapeError(
-            where="finite_horizon_lqr: terminal", expected=f"a finite matrix ({k}, {k})", got=f"shape {array.shape}"
-        )
+        expected = f"a finite matrix ({k}, {k})"
+        raise ShapeError(where="finite_horizon_lqr: terminal", expected=expected, got=f"shape {array.shape}")
     return array
 
 
@@ -181,7 +180,7 @@ def _check(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -
     if not all(np.isfinite(x).all() for x in arrays):
         raise ShapeError(where=where, expected="finite numbers")
     if (
-        np.linalg.eigvalsh(arrays[2]).min() < -1e-12 * np.abs(arrays[2]).max()
+        np.linalg.eigvalsh(arrays[2]).min() < -SOLUTION_ERROR * np.abs(arrays[2]).max()
         or np.linalg.eigvalsh(arrays[3]).min() <= 0
     ):
         raise ShapeError(where=where, expected="Q positive semidefinite and R positive definite")

@@ -307,12 +307,8 @@ def _reduction(arm: Arm, terms: str, joint_terms: tuple[str, ...], method: str, 
         return by_numbers(exact, terms, joint_terms, tolerance)
     require_chain(arm, "base_parameters by theorems")
     if joint_terms:
-        raise ArmdynError(
-            f"the theorems are of links, not of {', '.join(joint_terms)}",
-            where="base_parameters",
-            remedy="use another method",
-            names=joint_terms,
-        )
+        cause = f"the theorems are of links, not of {', '.join(joint_terms)}"
+        raise ArmdynError(cause, where="base_parameters", remedy="use another method", names=joint_terms)
     return by_theorems(exact, terms, tolerance)
 
 

@@ -76,9 +76,8 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
     wanted = _check(base, theta_base)
     names = base.parameter_names
     if name not in names:
-        raise ArmdynError(
-            f"no parameter {name!r}", where="possible_range", expected=f"one of {', '.join(names)}", names=(name,)
-        )
+        expected = f"one of {', '.join(names)}"
+        raise ArmdynError(f"no parameter {name!r}", where="possible_range", expected=expected, names=(name,))
     theta, bodies = _bodies(cp, base)
     entry = theta[names.index(name)]
     ends = []
@@ -86,10 +85,8 @@ def possible_range(base: BaseParameters, theta_base: ArrayLike, name: str) -> tu
         problem = cp.Problem(sense(entry), [*bodies, base.P @ theta == wanted])
         problem.solve(solver=cp.CLARABEL)
         if problem.status.startswith("infeasible"):
-            raise ArmdynError(
-                f"no physically consistent bodies of arm '{base.name}' have these base parameters",
-                where="possible_range",
-            )
+            cause = f"no physically consistent bodies of arm '{base.name}' have these base parameters"
+            raise ArmdynError(cause, where="possible_range")
         ends.append(unbounded if problem.status.startswith("unbounded") else float(problem.value))
     return ends[0], ends[1]
 

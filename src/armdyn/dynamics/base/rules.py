@@ -118,23 +118,19 @@ def mayeda_count(arm: Arm) -> int:
     R = np.eye(3)
     for joint, segment in zip(arm.joints, arm.segments, strict=True):
         if joint.kind != "revolute":
-            raise ModelError(
-                f"the rule is for revolute arms, but joint '{joint.name}' slides",
-                where="mayeda_count",
-                names=(joint.name,),
-            )
+            cause = f"the rule is for revolute arms, but joint '{joint.name}' slides"
+            raise ModelError(cause, where="mayeda_count", names=(joint.name,))
         R = R @ segment.R_before
         axes.append(R[:, 2])
         R = R @ segment.R_after
     turns = [np.arctan2(np.linalg.norm(np.cross(a, b)), abs(a @ b)) for a, b in pairwise(axes)]
     for joint, angle in zip(arm.joints[1:], turns, strict=True):
         if min(angle, np.pi / 2 - angle) > DEPENDENT_COLUMN_RATIO:
-            raise ModelError(
+            cause = (
                 f"joint '{joint.name}' is neither parallel nor perpendicular to the one before (angle "
-                f"{np.degrees(angle):.3g} degrees)",
-                where="mayeda_count",
-                names=(joint.name,),
+                f"{np.degrees(angle):.3g} degrees)"
             )
+            raise ModelError(cause, where="mayeda_count", names=(joint.name,))
     first = 1 + next((k for k, angle in enumerate(turns) if angle > 1), len(turns))
     weight = float(np.linalg.norm(arm.gravity))
     along = float(np.linalg.norm(np.cross(arm.gravity, axes[0]))) <= DEPENDENT_COLUMN_RATIO * weight

@@ -49,11 +49,8 @@ def by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
     """The reduction of the directions that the geometric rules call unidentifiable."""
     require_free_joints(arm, "base_parameters by rules", "use method='numeric'")
     if "rotor" in joint_terms and arm.coupling is not None:
-        raise ArmdynError(
-            f"the rules do not cover coupled drives, as arm '{arm.name}' has",
-            where="base_parameters",
-            remedy="use method='numeric'",
-        )
+        cause = f"the rules do not cover coupled drives, as arm '{arm.name}' has"
+        raise ArmdynError(cause, where="base_parameters", remedy="use method='numeric'")
     links = inertial.SIZE * arm.n_joints
     N = null_directions(arm, terms, rotors="rotor" in joint_terms)
     every = np.zeros((links + arm.n_joints * len(joint_terms), N.shape[1]))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.rules import link_rules
 from armdyn.model.arm import Arm
-from armdyn.precision import SOLUTION_ERROR
+from armdyn.precision import NEGLIGIBLE, SOLUTION_ERROR
 from armdyn.spatial import inertia as inertial
 
 
@@ -97,7 +97,7 @@ def formulas(arm: Arm, P: NDArray, columns: Sequence[int], names: Sequence[str],
         for k in map(int, np.flatnonzero(row)):
             if k != lead:
                 p = absorbed.get((k, lead), polynomial(0.0))
-                right = abs(p.value(lengths) - row[k]) < 1e-9 * max(1.0, abs(row[k]))
+                right = abs(p.value(lengths) - row[k]) < NEGLIGIBLE * max(1.0, abs(row[k]))
                 parts.append((p if right else polynomial(row[k]), names[k]))
         texts.append(_sum(parts))
     return tuple(texts)
@@ -182,7 +182,7 @@ def _move(body: list[Polynomial], R: NDArray, p: NDArray) -> list[Polynomial]:
 def _signed_term(c: float, factor: str, first: bool) -> str:
     """`- 2 x` as a further term, `-2 x` as the first, the number left out where it is one."""
     sign = ("-" if c < 0 else "") if first else (" - " if c < 0 else " + ")
-    number = "" if factor and abs(abs(c) - 1) < 1e-12 else f"{abs(c):.6g}"
+    number = "" if factor and abs(abs(c) - 1) < SOLUTION_ERROR else f"{abs(c):.6g}"
     return f"{sign}{number}{' ' if number and factor else ''}{factor}"
 
 
@@ -196,7 +196,7 @@ def _sum(parts: list[tuple[Polynomial, str]]) -> str:
     parts = [(p, name) for p, name in parts if p]
     shared: dict[str, list[str]] = {}
     for p, name in parts:
-        alone = p.constant is not None and abs(abs(p.constant) - 1) < 1e-12
+        alone = p.constant is not None and abs(abs(p.constant) - 1) < SOLUTION_ERROR
         shared.setdefault(f"{p} of {name}" if alone else str(p), []).append(name)
     text = ""
     for p, name in parts:

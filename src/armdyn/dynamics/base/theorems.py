@@ -114,9 +114,5 @@ def by_theorems(arm: Arm, terms: str, tolerance: float = DEPENDENT_COLUMN_RATIO)
 def _revolute_only(arm: Arm, where: str) -> None:
     for joint in arm.joints:
         if joint.kind != "revolute":
-            raise ModelError(
-                f"the theorem is for revolute arms, but joint '{joint.name}' slides",
-                where=where,
-                remedy="use rules",
-                names=(joint.name,),
-            )
+            cause = f"the theorem is for revolute arms, but joint '{joint.name}' slides"
+            raise ModelError(cause, where=where, remedy="use rules", names=(joint.name,))

@@ -67,9 +67,8 @@ def link_bending(arm: Arm, q: ArrayLike, stiffness: ArrayLike) -> Bending:
     posture = finite_array(q, (arm.n,), "link_bending: q")
     EI = row_of(stiffness, arm.n, "link_bending: stiffness", sign=">")
     if np.isnan(arm.theta).any():
-        raise ModelError(
-            f"the inertia of arm '{arm.name}' is unknown", where="link_bending", remedy="give its links mass"
-        )
+        cause = f"the inertia of arm '{arm.name}' is unknown"
+        raise ModelError(cause, where="link_bending", remedy="give its links mass")
     poses = link_poses(arm, posture)
     places = [T[:3, 3] - T[:3, :3] @ _from_joint(arm, i) for i, T in enumerate(poses)]
     places.append(forward_kinematics(arm, posture)[:3, 3])

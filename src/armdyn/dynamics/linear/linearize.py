@@ -223,8 +223,7 @@ def linearize_motion(
         raise ShapeError(where=where, expected="t of shape (N,) with at least two samples", got=t.shape)
     if (late := np.diff(t) <= 0).any():
         k = int(np.argmax(late))
-        raise ShapeError(
-            where=where, expected=f"increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}"
-        )
+        expected = f"increasing times, but t[{k + 1}] = {t[k + 1]:g} after t[{k}] = {t[k]:g}"
+        raise ShapeError(where=where, expected=expected)
     state = check_state(arm, where, (len(t),), q=q, qd=qd, qdd=qdd)
     return LinearMotion(arm, t, *state, **linearize(arm, *state, **options)._asdict())

@@ -74,13 +74,11 @@ def check_terms(terms: tuple[str, ...], where: str) -> tuple[str, ...]:
     terms = (terms,) if isinstance(terms, str) else tuple(terms)
     for term in terms:
         if term not in TERMS:
-            raise ArmdynError(
-                f"unknown joint term {term!r}", where=where, expected=f"some of {', '.join(TERMS)}", names=(term,)
-            )
+            cause = f"unknown joint term {term!r}"
+            raise ArmdynError(cause, where=where, expected=f"some of {', '.join(TERMS)}", names=(term,))
     if len(set(terms)) != len(terms):
-        raise ArmdynError(
-            f"joint terms must differ, got {', '.join(terms)}", where=where, remedy="name each once", names=terms
-        )
+        cause = f"joint terms must differ, got {', '.join(terms)}"
+        raise ArmdynError(cause, where=where, remedy="name each once", names=terms)
     return terms
 
 

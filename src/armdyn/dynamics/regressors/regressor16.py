@@ -64,9 +64,8 @@ def theta16(arm: Arm, load: Inertia | None = None) -> NDArray:
 def _theta16(body: Inertia, name: str) -> NDArray:
     p, tensor = body.com, body.tensor_com
     if np.isnan(p).any():
-        raise ModelError(
-            f"{name} has first moments but no mass, so no centre of mass", where="theta16", remedy="use regressor"
-        )
+        cause = f"{name} has first moments but no mass, so no centre of mass"
+        raise ModelError(cause, where="theta16", remedy="use regressor")
     second = [body.mass * p[i] * p[k] for i, k in PAIRS]
     products = [tensor[i, k] if i == k else -tensor[i, k] for i, k in PAIRS]
     return np.array([body.mass, *body.first, *second, *products])

@@ -74,9 +74,8 @@ class Split:
         S, phi = np.hstack([self.S, other.S]), np.concatenate([self.phi, other.phi])
         if np.linalg.matrix_rank(S) < S.shape[1]:
             both = ", ".join([*self.names, *other.names])
-            raise ArmdynError(
-                f"the unknowns {both} are not independent", where="split", remedy="is one of them named twice?"
-            )
+            cause = f"the unknowns {both} are not independent"
+            raise ArmdynError(cause, where="split", remedy="is one of them named twice?")
         # What the other counts as known still contains what this one does not know.
         known = self.theta_known + other.theta_known - self.arm.theta
         unknown = np.isnan(self.arm.theta)
@@ -176,15 +175,11 @@ def linear_parameters(arm: Arm, S: ArrayLike, theta_known: ArrayLike, names: Seq
     size = inertial.SIZE * arm.n_joints
     S, known = np.array(S, float), np.array(theta_known, float)
     if S.ndim != 2 or S.shape[0] != size or known.shape != (size,):
-        raise ShapeError(
-            where="linear_parameters",
-            expected=f"S of shape ({size}, u) and theta_known of ({size},) for arm '{arm.name}'",
-            got=f"{S.shape} and {known.shape}",
-        )
+        expected = f"S of shape ({size}, u) and theta_known of ({size},) for arm '{arm.name}'"
+        raise ShapeError(where="linear_parameters", expected=expected, got=f"{S.shape} and {known.shape}")
     if np.linalg.matrix_rank(S) < S.shape[1]:
-        raise ArmdynError(
-            "the columns of S are not independent", where="linear_parameters", remedy="leave out what others determine"
-        )
+        cause = "the columns of S are not independent"
+        raise ArmdynError(cause, where="linear_parameters", remedy="leave out what others determine")
     names = tuple(names) if names is not None else tuple(f"phi{k + 1}" for k in range(S.shape[1]))
     if len(names) != S.shape[1]:
         raise ShapeError(where="linear_parameters", expected=f"{S.shape[1]} names", got=len(names))
@@ -223,15 +218,12 @@ def _entries(arm: Arm, name: str, every: list[str]) -> list[str]:
     index = name[len(quantity) :]
     if quantity in PHYSICAL and index and 1 <= int(index) <= arm.n_joints:
         return [f"{entry}{int(index)}" for entry in PHYSICAL[quantity]]
-    raise ArmdynError(
-        f"arm '{arm.name}' has no parameter {name!r}",
-        where="unknown_parameters",
-        expected=(
-            f"{', '.join(inertial.NAMES)} or {', '.join(PHYSICAL)} with a link's number 1 to "
-            f"{arm.n_joints}, or a link: {', '.join(arm.link_names)}"
-        ),
-        names=(name,),
+    cause = f"arm '{arm.name}' has no parameter {name!r}"
+    expected = (
+        f"{', '.join(inertial.NAMES)} or {', '.join(PHYSICAL)} with a link's number 1 to "
+        f"{arm.n_joints}, or a link: {', '.join(arm.link_names)}"
     )
+    raise ArmdynError(cause, where="unknown_parameters", expected=expected, names=(name,))
 
 
 def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: float = 0.0) -> Split:
@@ -249,12 +241,8 @@ def unknown_mass(arm: Arm, centre: ArrayLike, link: str | None = None, mass: flo
         that the arm's parameters do not contain.
     """
     if link is not None and link not in arm.link_names:
-        raise ArmdynError(
-            f"arm '{arm.name}' has no link {link!r}",
-            where="unknown_mass",
-            remedy=f"links: {', '.join(arm.link_names)}",
-            names=(link,),
-        )
+        cause = f"arm '{arm.name}' has no link {link!r}"
+        raise ArmdynError(cause, where="unknown_mass", remedy=f"links: {', '.join(arm.link_names)}", names=(link,))
     unit = Inertia.from_com(1.0, centre)
     i = arm.tip_index if link is None else arm.link_names.index(link)
     column = np.zeros(inertial.SIZE * arm.n_joints)

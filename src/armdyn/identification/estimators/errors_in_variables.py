@@ -39,9 +39,8 @@ class TotalLeastSquares:
         joined = joined - Q @ (Q.T @ joined)
         right = np.linalg.svd(joined, full_matrices=False)[2][-1]
         if abs(right[-1]) < 1e-12:
-            raise ArmdynError(
-                "no solution: some columns are dependent", where="TotalLeastSquares", remedy="use base parameters"
-            )
+            cause = "no solution: some columns are dependent"
+            raise ArmdynError(cause, where="TotalLeastSquares", remedy="use base parameters")
         x = np.zeros(p)
         x[noisy] = -right[:-1] / right[-1] / scale[noisy]
         if len(exact):
@@ -73,9 +72,8 @@ class InstrumentalVariables:
             rows, torques = data.weighted(weights)
             Z = Data(self.simulate(x), data.tau).weighted(weights)[0]
             if Z.shape != rows.shape:
-                raise ShapeError(
-                    where="InstrumentalVariables", expected=f"{rows.shape[1]} simulated columns", got=Z.shape[1]
-                )
+                expected = f"{rows.shape[1]} simulated columns"
+                raise ShapeError(where="InstrumentalVariables", expected=expected, got=Z.shape[1])
             before, x = x, np.linalg.lstsq(Z.T @ rows, Z.T @ torques, rcond=None)[0]
             if np.linalg.norm(x - before) <= 1e-8 * np.linalg.norm(before):
                 break

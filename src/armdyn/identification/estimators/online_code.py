@@ -44,17 +44,13 @@ class OnlineEstimator:
             self.data = estimator.rules(n, p)._asdict()
             self.start = estimator.init(p)._asdict()
         else:
-            raise ArmdynError(
-                where="online_code", expected="Lms, RecursiveLeastSquares or KalmanEstimator", got=quote(estimator)
-            )
+            expected = "Lms, RecursiveLeastSquares or KalmanEstimator"
+            raise ArmdynError(where="online_code", expected=expected, got=quote(estimator))
         self.data |= {f"{name}_start": value for name, value in self.start.items()}
         for name, size in {"gain": (p,), "x_start": (p,), "P_start": (p, p), "whiten": (n, n)}.items():
             if name in self.data and self.data[name].shape != size:
-                raise ShapeError(
-                    where="online_code",
-                    expected=f"{name.removesuffix('_start')} of shape {size} for {p} parameters of arm '{base.name}'",
-                    got=self.data[name].shape,
-                )
+                expected = f"{name.removesuffix('_start')} of shape {size} for {p} parameters of arm '{base.name}'"
+                raise ShapeError(where="online_code", expected=expected, got=self.data[name].shape)
         self.name = f"{base.name}_{type(estimator).__name__}"
 
     @property

@@ -36,9 +36,8 @@ class Didim:
         """The estimate; `data.Y` serves for the first parameters alone, `data.tau` is what is explained."""
         x = LeastSquares().fit(data).x if self.start is None else np.asarray(self.start, float)
         if x.shape != data.Y.shape[2:]:
-            raise ArmdynError(
-                where="Didim", expected=f"{data.Y.shape[2]} parameters to start with", got=f"shape {x.shape}"
-            )
+            expected = f"{data.Y.shape[2]} parameters to start with"
+            raise ArmdynError(where="Didim", expected=expected, got=f"shape {x.shape}")
         along = Data(self.simulate(x), data.tau)
         weights = 1 / noise(along.residuals(x))
         error = _size(along, x, weights)

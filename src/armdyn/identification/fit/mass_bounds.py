@@ -26,9 +26,8 @@ class MassBounds(NamedTuple):
         except (TypeError, ValueError):
             bounds = np.empty(0)
         if bounds.shape not in ((2,), (n, 2)):
-            raise ArmdynError(
-                where="identify", expected=f"mass (least, most) of all links, or one pair for each of {n} links"
-            )
+            expected = f"mass (least, most) of all links, or one pair for each of {n} links"
+            raise ArmdynError(where="identify", expected=expected)
         if not ((bounds[..., 0] >= 0) & (bounds[..., 0] < bounds[..., 1])).all():
             raise ArmdynError(where="identify", expected="mass with 0 <= least < most", got=bounds.tolist())
         if bounds.ndim == 1:

@@ -249,9 +249,8 @@ def make_rows(
         why = "no log has a stretch without gaps that is long enough"
         if all_tracks:
             why = f"every stretch is shorter than the {4 / filters.band:.1f} s that the low-pass needs"
-        raise DataError(
-            why, where="identify", remedy=f"log longer, or give a larger band (it is {filters.band:.1f} Hz)"
-        )
+        remedy = f"log longer, or give a larger band (it is {filters.band:.1f} Hz)"
+        raise DataError(why, where="identify", remedy=remedy)
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
     rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin, carrier)

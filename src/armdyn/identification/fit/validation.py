@@ -105,9 +105,8 @@ def compare(arm: Arm, logs: list[Log], filters: Filters, std: Callable[[Track], 
     for log in logs:
         require_joints(arm, log)
     if not any(log.parts(PIECE_SAMPLES) for log in logs):
-        raise DataError(
-            "no stretch without gaps is long enough to validate with", where=logs[0].name, remedy="record a longer log"
-        )
+        cause = "no stretch without gaps is long enough to validate with"
+        raise DataError(cause, where=logs[0].name, remedy="record a longer log")
     return compare_arm(arm, all_tracks(logs, filters), filters, std)
 
 
@@ -245,9 +244,8 @@ def predict_torque(
         raise DataError(f"{log.n} joints in the log, {n} in the arm", where=log.name)
     runs = log.parts(len(log))
     if not runs:
-        raise DataError(
-            "no stretch without gaps is long enough to predict torques", where=log.name, remedy="record a longer log"
-        )
+        cause = "no stretch without gaps is long enough to predict torques"
+        raise DataError(cause, where=log.name, remedy="record a longer log")
     t = log.t if runs == [slice(0, len(log))] else np.concatenate([log.t[run] for run in runs])
     models = [torque] if std is None else [torque, std]
     predictions, first = np.empty((len(models), len(t), n)), 0

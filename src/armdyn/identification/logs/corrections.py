@@ -216,9 +216,8 @@ def _velocities(log: Log, scale: float) -> NDArray | None:
 def _joint_index(arm: Arm, name: str, where: str) -> int:
     if name not in arm.coordinate_names:
         names = ", ".join(arm.coordinate_names)
-        raise ArmdynError(
-            f"arm '{arm.name}' has no joint {name!r}", where=where, remedy=f"it has {names}", names=(name,)
-        )
+        cause = f"arm '{arm.name}' has no joint {name!r}"
+        raise ArmdynError(cause, where=where, remedy=f"it has {names}", names=(name,))
     return arm.coordinate_names.index(name)
 
 
@@ -241,9 +240,8 @@ def without_torques(arm: Arm, logs: list[Log], names: Iterable[str]) -> list[Log
     for log in logs:
         missing = missing | ~log.measured if log.n == arm.n else missing
     if missing.all():
-        raise ArmdynError(
-            where="without_torque", expected=f"torques of at least one joint of arm '{arm.name}'", got="none"
-        )
+        expected = f"torques of at least one joint of arm '{arm.name}'"
+        raise ArmdynError(where="without_torque", expected=expected, got="none")
     correction = LogCorrection(without_torque=tuple(np.flatnonzero(missing)))
     return [log.corrected(correction) if log.n == arm.n and (missing & log.measured).any() else log for log in logs]
 

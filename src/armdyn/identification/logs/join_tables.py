@@ -29,23 +29,20 @@ def join_tables(tables: Tables, joints: tuple[str, ...]) -> tuple[dict[str, NDAr
         lengths = {path.name: len(next(iter(columns.values()), ())) for path, _, columns in several}
         if any(t is not None for _, t, _ in several) or len(set(lengths.values())) > 1:
             row_counts = ", ".join(f"{name} has {count} rows" for name, count in lengths.items())
-            raise ReadError(
-                f"no column of times to join on, and {row_counts}", path=path, remedy="log times in every file"
-            )
+            cause = f"no column of times to join on, and {row_counts}"
+            raise ReadError(cause, path=path, remedy="log times in every file")
         return _merged([(path, columns) for path, _, columns in several]), ["joined row by row, without times"]
     keep = np.isfinite(t)
     for other, times, _ in several:
         if times is None:
-            raise ReadError(
-                f"no column of times to join on with {path.name}", path=other, remedy="log times in every file"
-            )
+            cause = f"no column of times to join on with {path.name}"
+            raise ReadError(cause, path=other, remedy="log times in every file")
         keep &= (t >= np.nanmin(times)) & (t <= np.nanmax(times))
     common = np.ptp(t[keep]) if keep.any() else 0.0
     if common < DYNAMICS_SECONDS:
         spans = ", ".join(f"{other.name} {np.nanmin(x):.6g} to {np.nanmax(x):.6g} s" for other, x, _ in several)  # type: ignore[arg-type]
-        raise ReadError(
-            f"files of one run have no time in common ({spans})", path=path, remedy="use the same clock for all"
-        )
+        cause = f"files of one run have no time in common ({spans})"
+        raise ReadError(cause, path=path, remedy="use the same clock for all")
     at = t[keep]
     joined = [(other, columns if x is t else _at(at, x, columns)) for other, x, columns in several]  # type: ignore[arg-type]
     joined = [(other, {name: x[keep] for name, x in c.items()} if c is columns else c) for other, c in joined]
@@ -94,11 +91,7 @@ def _merged(several: list[tuple[Path, dict[str, NDArray]]]) -> dict[str, NDArray
         for name, x in columns.items():
             unique = f"{path.stem} {name}" if name in merged else name
             if unique in merged:
-                raise ReadError(
-                    f"column '{name}' stands in several of the files",
-                    path=path,
-                    remedy="name it otherwise in one",
-                    names=(name,),
-                )
+                cause = f"column '{name}' stands in several of the files"
+                raise ReadError(cause, path=path, remedy="name it otherwise in one", names=(name,))
             merged[unique] = x
     return merged

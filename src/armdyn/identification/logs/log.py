@@ -94,25 +94,19 @@ def require_all_torques(log: Log, what: str) -> None:
     """Raise where torques of some joints were not measured; `what` needs them."""
     if not log.measured.all():
         numbers = ", ".join(str(j + 1) for j in np.flatnonzero(~log.measured))
-        raise DataError(
-            f"no torques of joint {numbers}, but {what} needs those of all",
-            where=log.name,
-            remedy="use a log that has them",
-        )
+        cause = f"no torques of joint {numbers}, but {what} needs those of all"
+        raise DataError(cause, where=log.name, remedy="use a log that has them")
 
 
 def require_torques(log: Log) -> None:
     """Raise where currents stand in the place of torques, by the names of their columns."""
     if log.currents:
         several = f"columns {log.currents[0]} .. {log.currents[-1]} are" if len(log.currents) > 1 else "a column is"
-        raise DataError(
-            f"{several} motor currents by name, not torques",
-            where=log.name,
-            remedy=(
-                "give drive_gain, the N m of the joint per ampere, one or a number per joint ('armdyn "
-                "drive-gains' measures it with a known payload; 1 if they are torques after all)"
-            ),
+        remedy = (
+            "give drive_gain, the N m of the joint per ampere, one or a number per joint ('armdyn "
+            "drive-gains' measures it with a known payload; 1 if they are torques after all)"
         )
+        raise DataError(f"{several} motor currents by name, not torques", where=log.name, remedy=remedy)
 
 
 @dataclass(frozen=True)
@@ -172,9 +166,8 @@ class Log(HintedAttributes, Record):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, np.asarray(getattr(self, name), float))
         if self.t.ndim != 1 or self.q.ndim != 2:
-            raise ReadError(
-                where=self.name, expected="t (N,) and q (N, n)", got=f"shapes {self.t.shape} and {self.q.shape}"
-            )
+            expected = "t (N,) and q (N, n)"
+            raise ReadError(where=self.name, expected=expected, got=f"shapes {self.t.shape} and {self.q.shape}")
         for name in ("q", "tau", "qd", "temperature"):
             array = getattr(self, name)
             if array is None:

@@ -84,18 +84,12 @@ def _rows(path: Path, joints: tuple[str, ...], topic: str | None) -> tuple[NDArr
     chosen = [source for source in rows if _alike(source[1], joints) == best]
     if not chosen:
         held = "; ".join(f"{where}: {', '.join(present) or 'no names'}" for where, present in topics.items())
-        raise ReadError(
-            f"no JointState message with joints {', '.join(joints)}; there are {held or 'none'}",
-            path=path,
-            names=joints,
-        )
+        cause = f"no JointState message with joints {', '.join(joints)}; there are {held or 'none'}"
+        raise ReadError(cause, path=path, names=joints)
     if len(chosen) > 1:
         choices = ", ".join(sorted(f"{where} ({names[0]} .. {names[-1]})" for where, names in chosen))
-        raise ReadError(
-            f"several arms or topics of {KIND}: {choices}",
-            path=path,
-            remedy="choose a topic with topic=, or name the arm's joints as one of them does",
-        )
+        remedy = "choose a topic with topic=, or name the arm's joints as one of them does"
+        raise ReadError(f"several arms or topics of {KIND}: {choices}", path=path, remedy=remedy)
     return np.array(rows[chosen[0]]), _name_notes(*chosen[0], joints)
 
 

@@ -163,9 +163,8 @@ def _by_name(leaves: Iterator[tuple[str, NDArray]] | list[tuple[str, NDArray]], 
         words = [word for word in full.split(".") if word.lower() not in VALUES]
         name = words[-1] if words else full
         if name in table and not np.array_equal(table[name], x):
-            raise ReadError(
-                f"{full_names[name]} and {full} are both named {name}", path=path, remedy="save one run per file"
-            )
+            cause = f"{full_names[name]} and {full} are both named {name}"
+            raise ReadError(cause, path=path, remedy="save one run per file")
         table[name], full_names[name] = x, full
     return table
 

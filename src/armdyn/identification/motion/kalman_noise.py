@@ -111,9 +111,8 @@ def jerk_from_limits(arm: Arm, q: ArrayLike, rise: float) -> NDArray:
     effort = np.array([joint.limits.effort for joint in arm.coordinate_joints])
     if not np.isfinite(effort).all():
         missing = arm.coordinate_names[int(np.flatnonzero(~np.isfinite(effort))[0])]
-        raise ArmdynError(
-            f"joint '{missing}' of arm '{arm.name}' has no effort limit", where="jerk_from_limits", names=(missing,)
-        )
+        cause = f"joint '{missing}' of arm '{arm.name}' has no effort limit"
+        raise ArmdynError(cause, where="jerk_from_limits", names=(missing,))
     if not rise > 0:
         raise ArmdynError(where="jerk_from_limits", expected="rise > 0 s", got=rise)
     M = mass_matrix(arm, np.asarray(q, float)) + np.diag(

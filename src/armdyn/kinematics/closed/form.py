@@ -107,9 +107,8 @@ def _branches(arm: Arm, pose: Symbol, q_ref: Symbol, swivel: Symbol | None) -> l
     axes = chain(arm)
     form = _form(axes)
     if form is None:
-        raise ModelError(
-            f"arm '{arm.name}' has no closed form", where="closed_solutions", remedy="use inverse_kinematics"
-        )
+        cause = f"arm '{arm.name}' has no closed form"
+        raise ModelError(cause, where="closed_solutions", remedy="use inverse_kinematics")
     # base E_1 ... E_n home = pose
     displacement = ca.mtimes([inverse(axes.base), pose, inverse(axes.home)])
     R, p = displacement[:3, :3], displacement[:3, 3]

@@ -116,11 +116,8 @@ def swivel_angle(arm: Arm, q: Q) -> Array:
     """
     form = as_srs(chain(arm))
     if form is None:
-        raise ModelError(
-            f"arm '{arm.name}' has no swivel angle",
-            where="swivel_angle",
-            expected="seven revolute joints with a spherical shoulder and a spherical wrist",
-        )
+        expected = "seven revolute joints with a spherical shoulder and a spherical wrist"
+        raise ModelError(f"arm '{arm.name}' has no swivel angle", where="swivel_angle", expected=expected)
     E, W = ca.SX(form.axes[3].p), ca.SX(form.wrist)
     for i in (3, 2, 1, 0):
         W = move(form.axes[i], place(form.axes[i], q[i]), W)

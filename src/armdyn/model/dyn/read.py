@@ -108,13 +108,8 @@ def _tables(words: Iterator[Word], name: str) -> tuple[dict[str, NDArray], NDArr
             gravity[GRAVITY.index(key)] = _numbers(words, 1, word, name)[0]
         else:
             known = ", ".join((*PER_LINK, *GRAVITY, "stop"))
-            raise ReadError(
-                f"unknown word {quote(word.text)}",
-                path=name,
-                line=word.line,
-                expected=f"one of {known}",
-                names=(word.text,),
-            )
+            cause = f"unknown word {quote(word.text)}"
+            raise ReadError(cause, path=name, line=word.line, expected=f"one of {known}", names=(word.text,))
     if not np.isin(rows["SIGMA"], (0.0, 1.0)).all():
         raise ReadError(where=name, expected="0 (revolute) or 1 (prismatic) after SIGMA", got=rows["SIGMA"].tolist())
     return rows, gravity

@@ -40,11 +40,9 @@ def require_bounded(main: Path, files: Mapping[Path, bytes]) -> None:
     except (TimeoutError, Failure):
         error = NO_MEMORY[0]
     if any(words in error for words in NO_MEMORY):
-        raise ReadError(
-            f"MuJoCo needs more than {MAX_SECONDS} s or {MAX_BYTES / 1e9:.0f} GB to compile it",
-            where=main.name,
-            remedy=("lower the counts of <replicate>, <flexcomp>, <composite> or <hfield>, and the numbers in <size>"),
-        )
+        cause = f"MuJoCo needs more than {MAX_SECONDS} s or {MAX_BYTES / 1e9:.0f} GB to compile it"
+        remedy = "lower the counts of <replicate>, <flexcomp>, <composite> or <hfield>, and the numbers in <size>"
+        raise ReadError(cause, where=main.name, remedy=remedy)
     if error:
         raise ReadError(error)
 

@@ -182,9 +182,8 @@ def _place(
     T = np.eye(4)
     while body not in places:
         if body not in bodies.tree.parent:
-            raise ModelError(
-                "a spring is fixed above the arm's base", where=bodies.where, remedy="choose the world as base="
-            )
+            cause = "a spring is fixed above the arm's base"
+            raise ModelError(cause, where=bodies.where, remedy="choose the world as base=")
         step = bodies.tree.parent[body]
         T, body = bodies.held_pose(step, ties.held) @ T, step.parent
     carrier, pose = places[body]

@@ -72,12 +72,8 @@ def included_files(path: str | os.PathLike[str]) -> dict[Path, bytes]:
         if file in files:
             continue
         if not file.is_relative_to(home):
-            raise ReadError(
-                f"includes '{file.name}' outside its own folder",
-                where=Path(path).name,
-                remedy="copy it there",
-                names=(file.name,),
-            )
+            cause = f"includes '{file.name}' outside its own folder"
+            raise ReadError(cause, where=Path(path).name, remedy="copy it there", names=(file.name,))
         if len(files) >= MAX_FILES:
             raise ReadError(f"includes more than {MAX_FILES} files; not a robot", where=Path(path).name)
         files[file] = read_bytes(file)

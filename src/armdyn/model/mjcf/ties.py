@@ -49,11 +49,8 @@ def tie_joints(bodies: MjcfBodies, chain: Chain, hold: Mapping[str, float]) -> T
     mine = {step.name for step in chain.joints if step.moves}
     for loop in loops(bodies):
         if tied := sorted(loop.joints & mine, key=bodies.joint_names.index):
-            raise ModelError(
-                f"{loop.name} ties {_some(tied)} in a way that is not linear",
-                where=bodies.where,
-                remedy=_avoid(bodies, chain),
-            )
+            cause = f"{loop.name} ties {_some(tied)} in a way that is not linear"
+            raise ModelError(cause, where=bodies.where, remedy=_avoid(bodies, chain))
     rules, held = {}, dict(hold)
     for name, rule in resolve(relations(bodies), bodies).items():
         if name in hold:
@@ -94,9 +91,8 @@ def resolve(ties: list[Relation], bodies: MjcfBodies) -> dict[str, TieRule]:
         constant -= sum(ratio * rules[name].offset for name, ratio in tie.ratios.items() if name in rules)
         if not row:
             if abs(constant) > NEGLIGIBLE:
-                raise ModelError(
-                    f"{tie.name} contradicts the equalities before it", where=bodies.where, remedy="remove one of them"
-                )
+                cause = f"{tie.name} contradicts the equalities before it"
+                raise ModelError(cause, where=bodies.where, remedy="remove one of them")
             continue
         pivot = tie.follower if tie.follower in row else max(row, key=bodies.joint_names.index)
         scale = row.pop(pivot)

@@ -65,11 +65,8 @@ def update_mjcf(arm: Arm, path: str | os.PathLike[str], onto: str | os.PathLike[
     edits = [edit for index in range(arm.n_joints) for edit in _joint_edits(arm, old, index, tags, bodies, files)]
     edits += _frame_edits(arm, old, tags, bodies, files) if frames else []
     if arm.springs != old.springs:
-        raise ModelError(
-            f"has other springs between links than arm '{arm.name}'",
-            where=bodies.where,
-            remedy="write a file of its own",
-        )
+        cause = f"has other springs between links than arm '{arm.name}'"
+        raise ModelError(cause, where=bodies.where, remedy="write a file of its own")
     names = _names(Path(path).stem, main, {edit.file for edit in edits}, tags)
     edits += [_edit(tag, files, {"file": names[file]}) for tag, file in _includes(main, tags) if file in names]
     changed = _apply(files, edits)
@@ -122,12 +119,8 @@ def _same_arm(arm: Arm, bodies: MjcfBodies, frames: bool = False) -> Arm:
     for mine, theirs in zip(arm.joints, old.joints, strict=True):
         for name in ("axis", "after") if frames else ("axis", "before", "after"):
             if _differ(getattr(mine, name), getattr(theirs, name)):
-                raise ModelError(
-                    f"joint '{mine.name}' is not where arm '{arm.name}' has it",
-                    where=bodies.where,
-                    remedy="write a file of its own",
-                    names=(mine.name,),
-                )
+                cause = f"joint '{mine.name}' is not where arm '{arm.name}' has it"
+                raise ModelError(cause, where=bodies.where, remedy="write a file of its own", names=(mine.name,))
     return old
 
 
@@ -149,13 +142,12 @@ def _joint_edits(
     if differ := {name: value - share.get(name, 0.0) for name, value in new.items() if _differ(value, before[name])}:
         for name in share:
             if differ.get(name, 0.0) < 0:
-                raise ModelError(
+                cause = (
                     f"the actuators of joint '{joint.name}' have a {name} of {share[name]:.4g}, more than the "
-                    f"{new[name]:.4g} of the arm",
-                    where=bodies.where,
-                    remedy="move it from the actuators to the joint",
-                    names=(joint.name,),
+                    f"{new[name]:.4g} of the arm"
                 )
+                remedy = "move it from the actuators to the joint"
+                raise ModelError(cause, where=bodies.where, remedy=remedy, names=(joint.name,))
         attributes = {name: text([value]) for name, value in differ.items()}
         edits.append(_edit(_find_named(tags, "joint", joint.name, bodies.where), files, attributes))
     edits += _servo_edits(joint, old.joints[index], tags, bodies, files)
@@ -172,12 +164,8 @@ def _frame_edits(arm: Arm, old: Arm, tags: list[Tag], bodies: MjcfBodies, files:
         if not _differ(joint.before, before.before):
             continue
         if link.name not in bodies.names or len(bodies.joints(bodies.names.index(link.name))) != 1:
-            raise ModelError(
-                f"joint '{joint.name}' shares its body with others and cannot be moved alone",
-                where=bodies.where,
-                remedy="write a file of its own",
-                names=(joint.name,),
-            )
+            cause = f"joint '{joint.name}' shares its body with others and cannot be moved alone"
+            raise ModelError(cause, where=bodies.where, remedy="write a file of its own", names=(joint.name,))
         # before = F P X with fixed bodies F, the body's own pose P and X = after^-1: P X (before^-1 moved) X^-1
         pose = bodies.pose(bodies.names.index(link.name))
         T = pose @ inverse(before.after) @ inverse(before.before) @ joint.before @ before.after
@@ -193,14 +181,11 @@ def _servo_edits(joint: Joint, old: Joint, tags: list[Tag], bodies: MjcfBodies, 
         return []
     actuators = [tag for tag in tags if tag.attributes.get("joint") == joint.name and tag.name in ACTUATORS]
     if len(actuators) != 1 or actuators[0].name != "position":
-        raise ModelError(
-            where=bodies.where,
-            expected=(
-                f'one <position joint="{joint.name}"> to hold its servo, found '
-                f"{', '.join(f'<{tag.name}>' for tag in actuators) or 'none'}"
-            ),
-            remedy="add it, or write a file of its own",
+        expected = (
+            f'one <position joint="{joint.name}"> to hold its servo, found '
+            f"{', '.join(f'<{tag.name}>' for tag in actuators) or 'none'}"
         )
+        raise ModelError(where=bodies.where, expected=expected, remedy="add it, or write a file of its own")
     return [_edit(actuators[0], files, servo_attributes(joint), ("dampratio",))]  # which excludes kv
 
 
@@ -210,11 +195,8 @@ def _inertial_edit(arm: Arm, link: Link, tags: list[Tag], bodies: MjcfBodies, fi
     for body in bodies.riders(link.name, chain, held)[1:]:
         inertia = inertia - bodies.inertia(body.link).moved(body.T)
     if why := inertia.problems():
-        raise ModelError(
-            f"body '{link.name}' is not physically consistent without the bodies that ride on it: {why[0]}",
-            where=bodies.where,
-            names=(link.name,),
-        )
+        cause = f"body '{link.name}' is not physically consistent without the bodies that ride on it: {why[0]}"
+        raise ModelError(cause, where=bodies.where, names=(link.name,))
     attributes = inertial_attributes(inertia)
     tag = _find_named(tags, "body", link.name, bodies.where)
     for child in tags:
@@ -233,11 +215,9 @@ def _indentation(data: bytes, start: int) -> bytes:
 def _find_named(tags: list[Tag], kind: str, name: str, where: str) -> Tag:
     matches = [tag for tag in tags if tag.name == kind and tag.attributes.get("name") == name]
     if len(matches) != 1:
-        raise ModelError(
-            where=where,
-            expected=f'one <{kind} name="{name}"> in the text, found {len(matches)}',
-            remedy=f"give the {kind} a name of its own, then write onto the file",
-        )
+        expected = f'one <{kind} name="{name}"> in the text, found {len(matches)}'
+        remedy = f"give the {kind} a name of its own, then write onto the file"
+        raise ModelError(where=where, expected=expected, remedy=remedy)
     return matches[0]
 
 
@@ -272,14 +252,9 @@ def _check(arm: Arm, bodies: MjcfBodies) -> None:
     got = arm_like(bodies, arm)
     for mine, theirs in zip(arm.links, got.links, strict=True):
         if not _close(mine.inertia, theirs.inertia):
-            raise ModelError(
-                f"MuJoCo changes the inertia of body '{mine.name}' when it compiles",
-                where=bodies.where,
-                remedy=(
-                    "remove inertiafromgeom, settotalmass, boundmass, boundinertia and balanceinertia from <compiler>"
-                ),
-                names=(mine.name,),
-            )
+            cause = f"MuJoCo changes the inertia of body '{mine.name}' when it compiles"
+            remedy = "remove inertiafromgeom, settotalmass, boundmass, boundinertia and balanceinertia from <compiler>"
+            raise ModelError(cause, where=bodies.where, remedy=remedy, names=(mine.name,))
     for joint, compiled in zip(arm.joints, got.joints, strict=True):
         wanted, held = joint_attributes(joint), joint_attributes(compiled)
         if not joint.drive.stiffness:

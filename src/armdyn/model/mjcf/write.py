@@ -57,11 +57,8 @@ def _reject_impossible(link: Link) -> None:
     if not why and (inertia.mass <= 0 or np.linalg.eigvalsh(inertia.tensor_com)[0] <= 0):
         why = ["a moving body needs mass and inertia about every axis"]
     if why:
-        raise ModelError(
-            f"link '{link.name}' cannot be written as MJCF: {why[0]}",
-            remedy="save the arm as .toml",
-            names=(link.name,),
-        )
+        cause = f"link '{link.name}' cannot be written as MJCF: {why[0]}"
+        raise ModelError(cause, remedy="save the arm as .toml", names=(link.name,))
 
 
 def _mujoco(arm: Arm) -> Element:

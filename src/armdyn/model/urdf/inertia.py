@@ -50,12 +50,9 @@ def note_branches(bodies: list[LumpedBody], where: str, branches: str, at: str, 
     check_choice("load", "branches", branches, BRANCHES, ModelError)
     frozen = ", ".join(body.link for body in bodies if body.frozen)
     if frozen and branches == "refuse":
-        raise ModelError(
-            f"moving branches off the chain ride on link '{bodies[0].link}' ({frozen:.200})",
-            where=where,
-            remedy=f"choose another tip=, or branches='lump' to freeze their joints at {at}",
-            names=(bodies[0].link,),
-        )
+        cause = f"moving branches off the chain ride on link '{bodies[0].link}' ({frozen:.200})"
+        remedy = f"choose another tip=, or branches='lump' to freeze their joints at {at}"
+        raise ModelError(cause, where=where, remedy=remedy, names=(bodies[0].link,))
     if frozen:
         notes.append(f"link '{bodies[0].link}' carries {frozen} with their joints frozen at {at}")
 
@@ -69,12 +66,8 @@ def held_position(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], depth
         return 0.0
     leader = next((other for other in tree.parent.values() if other.name == mimic.leader), None)
     if depth > len(tree.parent):
-        raise ModelError(
-            f"joint '{joint.name}' mimics itself over others",
-            where=tree.where,
-            expected="no cycle",
-            names=(joint.name,),
-        )
+        cause = f"joint '{joint.name}' mimics itself over others"
+        raise ModelError(cause, where=tree.where, expected="no cycle", names=(joint.name,))
     at = 0.0 if leader is None else held_position(tree, leader, hold, depth + 1)
     return mimic.multiplier * at + mimic.offset
 
@@ -82,12 +75,8 @@ def held_position(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], depth
 def held_motion(tree: Tree, joint: TreeJoint, hold: Mapping[str, float], where: str) -> NDArray:
     """Motion of a joint off the chain at the position where it is held."""
     if joint.type not in KINDS:
-        raise ModelError(
-            f"a branch on a '{joint.type}' joint rides on the chain and cannot be lumped",
-            where=where,
-            remedy="choose another tip=",
-            names=(joint.type,),
-        )
+        cause = f"a branch on a '{joint.type}' joint rides on the chain and cannot be lumped"
+        raise ModelError(cause, where=where, remedy="choose another tip=", names=(joint.type,))
     at = held_position(tree, joint, hold)
     if at == 0:
         return np.eye(4)

@@ -214,12 +214,8 @@ def _pose_at_zero(tree: Tree, link: str) -> NDArray:
 def _joint(joint: TreeJoint, before: NDArray, where: str) -> Joint:
     if joint.type not in KINDS:
         kinds = ", ".join(KINDS)
-        raise ModelError(
-            f"a '{joint.type}' joint has several freedoms",
-            where=where,
-            expected=f"{kinds} or fixed",
-            names=(joint.type,),
-        )
+        cause = f"a '{joint.type}' joint has several freedoms"
+        raise ModelError(cause, where=where, expected=f"{kinds} or fixed", names=(joint.type,))
     direction, friction = axis(joint.element, where), _friction(joint, where)
     try:
         limits = _limits(joint, where)

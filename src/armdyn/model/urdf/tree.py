@@ -82,17 +82,13 @@ class Tree:
         link = tip
         while link != base:
             if link not in self.parent:
-                raise ModelError(
-                    f"link '{tip}' is not below '{base}'; there is no chain between them",
-                    where=self.where,
-                    names=(tip, base),
-                )
+                cause = f"link '{tip}' is not below '{base}'; there is no chain between them"
+                raise ModelError(cause, where=self.where, names=(tip, base))
             joints.append(self.parent[link])
             link = joints[-1].parent
         if sum(joint.moves for joint in joints) > MAX_JOINTS:
-            raise ModelError(
-                f"more than {MAX_JOINTS} moving joints from '{base}' to '{tip}'", where=self.where, names=(base, tip)
-            )
+            cause = f"more than {MAX_JOINTS} moving joints from '{base}' to '{tip}'"
+            raise ModelError(cause, where=self.where, names=(base, tip))
         return joints[::-1]
 
 
@@ -194,9 +190,8 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
     base = tree.root if base is None else base
     if branches == "keep":
         if tip is not None:
-            raise ModelError(
-                "tip= chooses one chain and branches='keep' the whole tree", where=tree.where, remedy="give one"
-            )
+            cause = "tip= chooses one chain and branches='keep' the whole tree"
+            raise ModelError(cause, where=tree.where, remedy="give one")
         return whole_tree(tree, base)
     if tip is not None:
         return Chain(base, tip, tree.path(base, tip))
@@ -226,12 +221,8 @@ def reject_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
     for name in hold:
         if name not in names or name in moving:
             why = "moves with the arm" if name in moving else "is no moving joint of the file"
-            raise ModelError(
-                f"hold names joint '{name}', which {why}",
-                where=tree.where,
-                expected="joints off the chain",
-                names=(name,),
-            )
+            cause = f"hold names joint '{name}', which {why}"
+            raise ModelError(cause, where=tree.where, expected="joints off the chain", names=(name,))
 
 
 def _moving_depth(tree: Tree) -> dict[str, int]:
@@ -249,12 +240,8 @@ def _chain_to_fork(tree: Tree, base: str, link: str, length: int, branch: int) -
     reach = {end: sum(joint.moves for joint in tree.path(base, end)) for end in ends}
     leaves = _list(sorted((end for end in ends if reach[end]), key=lambda end: -reach[end]))
     if branch >= length:
-        raise ModelError(
-            f"moving joints fork at link '{link}'",
-            where=tree.where,
-            remedy=f"choose a chain with tip= (leaves: {leaves})",
-            names=(link,),
-        )
+        remedy = f"choose a chain with tip= (leaves: {leaves})"
+        raise ModelError(f"moving joints fork at link '{link}'", where=tree.where, remedy=remedy, names=(link,))
     guess = f"the chain ends where moving joints fork, at link '{link}'; choose with tip= (leaves: {leaves})"
     return Chain(base, link, tree.path(base, link), guess)
 

@@ -57,22 +57,18 @@ def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Colle
     frames = _frames(arm, tree, path, moving)
     for name, mine, theirs in zip((*names, "the tip"), flat_frames(arm), frames, strict=True):
         if np.abs(mine - theirs).max() > SOLUTION_ERROR * max(1.0, np.abs(mine).max()):
-            raise ModelError(
-                f"the frame of {name} is not where arm '{arm.name}' has it",
-                where=tree.where,
-                remedy="write a file of its own",
-            )
+            cause = f"the frame of {name} is not where arm '{arm.name}' has it"
+            raise ModelError(cause, where=tree.where, remedy="write a file of its own")
 
 
 def reject_other_joints(arm: Arm, names: tuple[str, ...], where: str) -> None:
     """Raise unless the chain in a file has the joints of `arm`, by name."""
     if names != arm.joint_names:
-        raise ModelError(
+        cause = (
             f"between '{arm.base_name}' and '{arm.tip_name}' it has the joints {', '.join(names)}, but "
-            f"arm '{arm.name}' has {', '.join(arm.joint_names)}",
-            where=where,
-            names=(arm.base_name, arm.tip_name),
+            f"arm '{arm.name}' has {', '.join(arm.joint_names)}"
         )
+        raise ModelError(cause, where=where, names=(arm.base_name, arm.tip_name))
 
 
 def _frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> list[NDArray]:

@@ -67,20 +67,16 @@ def _reject_impossible(arm: Arm) -> None:
     """Raise if a link is not physically consistent, unless it was read so and nothing has changed."""
     notes = {link.name: impossible_note(link) for link in arm.links}
     if bad := [note for note in notes.values() if note and note not in arm.notes]:
-        raise ModelError(
-            f"arm '{arm.name}' cannot be written as URDF: {'; '.join(bad)}",
-            remedy="save it as .toml, or make it physically consistent first",
-            names=bad,
-        )
+        cause = f"arm '{arm.name}' cannot be written as URDF: {'; '.join(bad)}"
+        raise ModelError(cause, remedy="save it as .toml, or make it physically consistent first", names=bad)
 
 
 def _serialize(robot: Element) -> bytes:
     indent(robot)
     body = tostring(robot, "unicode")
     if illegal := ILLEGAL.search(body):
-        raise ModelError(
-            f"a name or note holds the character {illegal.group()!r}, which XML cannot hold", remedy="take it out"
-        )
+        cause = f"a name or note holds the character {illegal.group()!r}, which XML cannot hold"
+        raise ModelError(cause, remedy="take it out")
     return b'<?xml version="1.0" encoding="utf-8"?>\n' + body.encode() + b"\n"
 
 

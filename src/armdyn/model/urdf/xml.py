@@ -45,9 +45,8 @@ def parse_xml(data: bytes, where: str, comments: bool = False) -> Element:
         parser.feed(data)
         return parser.close()
     except ParseError as error:
-        raise ReadError(
-            f"not well-formed XML ({error})", where=where, remedy="is the file truncated, or no robot description?"
-        ) from None
+        remedy = "is the file truncated, or no robot description?"
+        raise ReadError(f"not well-formed XML ({error})", where=where, remedy=remedy) from None
     except DefusedXmlException as error:
         kind = type(error).__name__.removesuffix("Forbidden")
         raise ReadError(f"XML with a {kind} declaration is rejected; a robot needs none", where=where) from None
@@ -118,9 +117,8 @@ def text(values: Iterable[float]) -> str:
     """Numbers with all their digits; whole ones without a point."""
     numbers_ = [float(x) for x in values]
     if any(abs(x) > MAX_NUMBER for x in numbers_):
-        raise ModelError(
-            f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back", remedy="wrong unit?"
-        )
+        cause = f"a length, mass or moment of {max(numbers_, key=abs):g} is too large to be read back"
+        raise ModelError(cause, remedy="wrong unit?")
     return " ".join(repr(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x) for x in numbers_)
 
 

@@ -24,11 +24,9 @@ def make_reference(
     if duration is None:
         duration = _require(natural, "the reference has no duration of its own")
     elif natural is not None and is_number(duration) and duration > natural * (1 + 1e-9) and not hold:
-        raise ShapeError(
-            f"the reference ends at {natural:g} s, before the run of {duration:g} s",
-            where="simulate",
-            remedy="shorten the run, or let the reference rest at its end with hold=True",
-        )
+        cause = f"the reference ends at {natural:g} s, before the run of {duration:g} s"
+        remedy = "shorten the run, or let the reference rest at its end with hold=True"
+        raise ShapeError(cause, where="simulate", remedy=remedy)
 
     def motion(t: NDArray) -> JointMotion:
         sample = reference(t if natural is None else np.minimum(t, natural))
@@ -66,7 +64,6 @@ def _require(duration: float | None, why: str) -> float:
 def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
     q = as_floats(position)
     if q.shape != (n,) or not np.isfinite(q).all():
-        raise ShapeError(
-            where="simulate", expected=f"a trajectory, or {n} finite positions to hold", got=quote(position)
-        )
+        expected = f"a trajectory, or {n} finite positions to hold"
+        raise ShapeError(where="simulate", expected=expected, got=quote(position))
     return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

@@ -85,43 +85,28 @@ def _check_arm(arm: Arm, friction: bool, drive: bool, springs: NDArray) -> None:
     """Reject what has no counterpart in MuJoCo."""
     require_free_joints(arm, "to_mjcf", "MuJoCo's equalities yield; use armdyn's own engine")
     if drive and arm.springs:
-        raise ModelError(
-            f"arm '{arm.name}' has springs between links", where="to_mjcf", remedy="leave them out, or drive=False"
-        )
+        cause = f"arm '{arm.name}' has springs between links"
+        raise ModelError(cause, where="to_mjcf", remedy="leave them out, or drive=False")
     if not arm.is_physical:
         raise ModelError(f"MuJoCo simulates physically consistent bodies only, but {arm.is_physical}", where="to_mjcf")
     if (drive or friction) and arm.coupling is not None:
-        raise ModelError(
-            f"MuJoCo has no coupled drives, arm '{arm.name}' has",
-            where="to_mjcf",
-            remedy="leave friction and drives out (False)",
-        )
+        cause = f"MuJoCo has no coupled drives, arm '{arm.name}' has"
+        raise ModelError(cause, where="to_mjcf", remedy="leave friction and drives out (False)")
     for joint, (_, damping, backlash) in zip(arm.joints, springs, strict=True):
         if drive and joint.drive.balance:
-            raise ModelError(
-                f"MuJoCo has no balancers, joint '{joint.name}' has",
-                where="to_mjcf",
-                remedy="leave it out, or drive=False",
-                names=(joint.name,),
-            )
+            cause = f"MuJoCo has no balancers, joint '{joint.name}' has"
+            raise ModelError(cause, where="to_mjcf", remedy="leave it out, or drive=False", names=(joint.name,))
         f = joint.friction
         others = {name: getattr(f, name) for name in ("viscous_asymmetry", "load")}
         others |= {"static": f.static is not None and f.static != f.coulomb}
         others |= {"harmonics": len(f.harmonics), "levels": len(f.levels)}
         if friction and (wrong := [name for name, value in others.items() if value]):
-            raise ModelError(
-                f"MuJoCo has no such friction: joint '{joint.name}' has {', '.join(wrong)}",
-                where="to_mjcf",
-                remedy="leave it out, or friction=False",
-                names=(joint.name,),
-            )
+            cause = f"MuJoCo has no such friction: joint '{joint.name}' has {', '.join(wrong)}"
+            raise ModelError(cause, where="to_mjcf", remedy="leave it out, or friction=False", names=(joint.name,))
         if damping and backlash:
-            raise ModelError(
-                f"MuJoCo's dampers act within the play, too, and teeth of joint '{joint.name}' would pull",
-                where="to_mjcf",
-                remedy="leave its damping or its backlash out",
-                names=(joint.name,),
-            )
+            cause = f"MuJoCo's dampers act within the play, too, and teeth of joint '{joint.name}' would pull"
+            remedy = "leave its damping or its backlash out"
+            raise ModelError(cause, where="to_mjcf", remedy=remedy, names=(joint.name,))
 
 
 def _numbers(
@@ -226,9 +211,8 @@ def check_engine(plant: Plant) -> None:
         "friction_data": plant.friction_data is not None,
     }
     if wrong := [name for name, is_asked in asked.items() if is_asked]:
-        raise ModelError(
+        cause = (
             f"engine 'mujoco' does not simulate {', '.join(wrong)}: it holds torques over a step, has no "
-            "forces that change within one, and takes friction from the arm",
-            where="Plant",
-            names=wrong,
+            "forces that change within one, and takes friction from the arm"
         )
+        raise ModelError(cause, where="Plant", names=wrong)

@@ -149,11 +149,8 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Sim
     threads = default_threads() if settings.numerics.threads is None else check_threads(settings.numerics.threads)
     compiled = law is not None and settings.numerics.native and accuracy is None and plant.engine == "armdyn"
     if not compiled and batch:
-        raise ShapeError(
-            "a batch of runs needs a control law, fixed steps and armdyn's own engine",
-            where="simulate",
-            remedy="call simulate once per run",
-        )
+        cause = "a batch of runs needs a control law, fixed steps and armdyn's own engine"
+        raise ShapeError(cause, where="simulate", remedy="call simulate once per run")
     _check_senses(law, plant, compiled)
     notes = [*plant.left_out, *_late_changes(schedule)]
     if settings.check and law is not None and (trouble := expected_instability(schedule, law, settings.sensors)):
@@ -185,9 +182,8 @@ def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy |
     if not isinstance(plant, Plant):
         raise ShapeError(where="simulate", expected="a Plant or an Arm", got=quote(plant))
     if accuracy is not None and plant.engine != "armdyn":
-        raise ModelError(
-            "MuJoCo integrates in fixed steps", where="simulate: tolerance", remedy="give substeps instead"
-        )
+        cause = "MuJoCo integrates in fixed steps"
+        raise ModelError(cause, where="simulate: tolerance", remedy="give substeps instead")
     _check_controller(controller, plant.arm.n)
     if sensors is not None:
         if not isinstance(sensors, Sensors):
@@ -198,19 +194,15 @@ def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy |
 def _check_controller(controller: Any, n: int) -> None:
     if isinstance(controller, Law):
         if controller.arm.n != n:
-            raise ShapeError(
-                f"the controller is for {controller.arm.n} joints ('{controller.arm.name}'), the plant has {n}",
-                where="simulate",
-            )
+            cause = f"the controller is for {controller.arm.n} joints ('{controller.arm.name}'), the plant has {n}"
+            raise ShapeError(cause, where="simulate")
     elif isinstance(controller, type) and issubclass(controller, Law):
         name = controller.__name__
-        raise ShapeError(
-            f"{name} is a kind of control law", where="simulate", expected=f"one with its gains, {name}(arm, ...)"
-        )
+        expected = f"one with its gains, {name}(arm, ...)"
+        raise ShapeError(f"{name} is a kind of control law", where="simulate", expected=expected)
     elif not callable(controller):
-        raise ShapeError(
-            where="simulate", expected="a control law or a function f(t, q, qd, ref)", got=quote(controller)
-        )
+        expected = "a control law or a function f(t, q, qd, ref)"
+        raise ShapeError(where="simulate", expected=expected, got=quote(controller))
 
 
 def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
@@ -219,28 +211,22 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
         return
     who = type(law).__name__
     if "links" in law.senses and not compiled:
-        raise ShapeError(
-            f"{who} sees links and motors, which needs compiled fixed steps of armdyn's engine", where="simulate"
-        )
+        cause = f"{who} sees links and motors, which needs compiled fixed steps of armdyn's engine"
+        raise ShapeError(cause, where="simulate")
     if "wrench" not in law.senses:
         return
     if plant.contact is None and plant.wrench is None:
-        raise ShapeError(
-            f"{who} measures forces, but nothing exerts any",
-            where="simulate",
-            remedy="give Plant a contact or a wrench",
-        )
+        cause = f"{who} measures forces, but nothing exerts any"
+        raise ShapeError(cause, where="simulate", remedy="give Plant a contact or a wrench")
     if not compiled:
-        raise ShapeError(
-            f"{who} measures forces, which needs compiled fixed steps of armdyn's own engine", where="simulate"
-        )
+        cause = f"{who} measures forces, which needs compiled fixed steps of armdyn's own engine"
+        raise ShapeError(cause, where="simulate")
 
 
 def _check_every(every: Any, samples: int) -> None:
     if not is_whole(every, least=1) or every > samples:
-        raise ShapeError(
-            where="simulate: every", expected=f"a whole number from 1 to {samples} samples", got=quote(every)
-        )
+        expected = f"a whole number from 1 to {samples} samples"
+        raise ShapeError(where="simulate: every", expected=expected, got=quote(every))
 
 
 def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
@@ -260,9 +246,8 @@ def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tupl
     batch = common_batch("simulate", {name: shape for name, shape in shapes.items() if shape})
     wrong = [name for name, shape in shapes.items() if shape and shape != batch and name not in values]
     if wrong:
-        raise ShapeError(
-            where="simulate", expected=f"{wrong[0]} with all batch axes {batch} or none", got=shapes[wrong[0]]
-        )
+        expected = f"{wrong[0]} with all batch axes {batch} or none"
+        raise ShapeError(where="simulate", expected=expected, got=shapes[wrong[0]])
     lanes = int(np.prod(batch))
     if not lanes:
         raise ShapeError(f"the batch {batch} has no runs", where="simulate")
@@ -290,9 +275,8 @@ def _check_inertia(plant: Plant, q: NDArray) -> None:
     drive = plant.own_drive.reshape(-1, plant.arm.n_joints, 4)[:N_EXAMPLES]
     M = augmented_mass_matrix(plant.arm, q[:N_EXAMPLES], theta=theta, drive=drive)
     if not (np.linalg.eigvalsh(M)[..., 0] > 0).all():
-        raise ModelError(
-            f"arm '{plant.arm.name}' starts where its mass matrix is not positive definite", where="simulate"
-        )
+        cause = f"arm '{plant.arm.name}' starts where its mass matrix is not positive definite"
+        raise ModelError(cause, where="simulate")
 
 
 def _late_changes(schedule: Schedule) -> list[str]:

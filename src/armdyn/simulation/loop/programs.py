@@ -98,9 +98,8 @@ class LawShapes(NamedTuple):
 
 def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
     if not isinstance(value, np.ndarray) or not value.ndim:
-        raise ShapeError(
-            where=f"{type(law).__name__}.init", expected=f"'{name}' as an array with an axis", got=quote(value)
-        )
+        expected = f"'{name}' as an array with an axis"
+        raise ShapeError(where=f"{type(law).__name__}.init", expected=expected, got=quote(value))
     return value
 
 
@@ -172,10 +171,8 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
         raise
     except Exception as error:  # a user's formula may raise anything
         why = " ".join(str(error).split())
-        raise ModelError(
-            f"{who} cannot become a kernel ({type(error).__name__}: {why})",
-            remedy="write it with traced formulas and CasADi's functions, or run it as Python with native=False",
-        ) from error
+        remedy = "write it with traced formulas and CasADi's functions, or run it as Python with native=False"
+        raise ModelError(f"{who} cannot become a kernel ({type(error).__name__}: {why})", remedy=remedy) from error
     if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
         raise ShapeError(where=who, expected="a pair of torques and a state", got=quote(answer))
     u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])

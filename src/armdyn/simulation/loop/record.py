@@ -44,11 +44,9 @@ class RunRecord:
         rows = schedule.clock.samples // every + 1
         size = 8 * lanes * rows * sum(int(np.prod(shape)) for shape in shapes.values())
         if size > MAX_BYTES:
-            raise ShapeError(
-                f"{lanes} runs of {rows} samples would take {size / 2**30:.1f} GiB",
-                where="simulate",
-                remedy=f"keep fewer samples with every={max(2, every * int(np.ceil(size / MAX_BYTES)))}",
-            )
+            cause = f"{lanes} runs of {rows} samples would take {size / 2**30:.1f} GiB"
+            remedy = f"keep fewer samples with every={max(2, every * int(np.ceil(size / MAX_BYTES)))}"
+            raise ShapeError(cause, where="simulate", remedy=remedy)
         arrays = {name: np.empty((lanes, rows, *shape)) for name, shape in shapes.items()}
         none = np.zeros(lanes, int)
         return cls(every * schedule.clock.substeps, arrays, none - 1, none.copy(), none.astype(bool))

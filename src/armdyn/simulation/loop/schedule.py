@@ -79,22 +79,16 @@ def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     if samples < 1:
         raise ShapeError(f"a run of {duration:g} s has no sample at {rate:g} Hz", where="simulate")
     if samples * (substeps or 1) > MAX_STEPS:
-        raise ShapeError(
-            f"{duration:g} s at {rate:g} Hz are more than {MAX_STEPS:g} steps",
-            where="simulate",
-            remedy="run parts of it",
-        )
+        cause = f"{duration:g} s at {rate:g} Hz are more than {MAX_STEPS:g} steps"
+        raise ShapeError(cause, where="simulate", remedy="run parts of it")
     if not is_number(delay) or not 0 <= delay <= period * (1 + 1e-9):
         raise ShapeError(where="simulate", expected=f"a delay from 0 to one period ({period:g} s)", got=quote(delay))
     if substeps is None:
         substeps = Fraction(delay / period).limit_denominator(MAX_SUBSTEPS_FOR_DELAY).denominator
     waits = delay / period * substeps
     if abs(waits - round(waits)) > 1e-6:
-        raise ShapeError(
-            f"a delay of {delay:g} s is {waits:.3g} steps of the integrator",
-            where="simulate",
-            remedy="choose substeps to make it whole",
-        )
+        cause = f"a delay of {delay:g} s is {waits:.3g} steps of the integrator"
+        raise ShapeError(cause, where="simulate", remedy="choose substeps to make it whole")
     return Clock(period, samples, int(substeps), round(waits))
 
 
@@ -136,9 +130,8 @@ class Schedule:
         rows = {name: np.ascontiguousarray(x, float) for name, x in law.channels(t, self.motion).items()}
         for name, x in rows.items():
             if x.shape[:1] != t.shape:
-                raise ShapeError(
-                    where="simulate", expected=f"{len(t)} rows in the law's channel '{name}'", got=f"shape {x.shape}"
-                )
+                expected = f"{len(t)} rows in the law's channel '{name}'"
+                raise ShapeError(where="simulate", expected=expected, got=f"shape {x.shape}")
         feels = "wrench" in law.senses
         if feels:
             rows["wrench"] = (self.plant.wrist or WristSensor()).errors(self.clock)

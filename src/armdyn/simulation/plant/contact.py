@@ -66,9 +66,8 @@ class Contact:
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
             if not is_number(value) or value < 0 or (least and value == 0):
-                raise ModelError(
-                    where=f"Contact: {name}", expected=f"a number {'>' if least else '>='} 0", got=quote(value)
-                )
+                expected = f"a number {'>' if least else '>='} 0"
+                raise ModelError(where=f"Contact: {name}", expected=expected, got=quote(value))
         if not self.points:
             raise ModelError(where="Contact: points", expected="at least one point")
 
@@ -87,11 +86,8 @@ class Contact:
                 links.append(arm.frame(link)[0])
                 continue
             if not (link is None or isinstance(link, str) or (isinstance(link, int) and 0 <= link < arm.n_joints)):
-                raise ModelError(
-                    where=f"Contact: point '{name}'",
-                    expected=f"a link from 0 to {arm.n_joints - 1}, a name or None",
-                    got=f"{link!r}",
-                )
+                expected = f"a link from 0 to {arm.n_joints - 1}, a name or None"
+                raise ModelError(where=f"Contact: point '{name}'", expected=expected, got=f"{link!r}")
             links.append(link if isinstance(link, int) else None)
         return tuple(links)
 

@@ -87,9 +87,8 @@ class Elasticity:
             columns = [np.broadcast_to(x, (n,)) for x in (self.stiffness, self.damping, self.backlash)]
         except ValueError:
             shapes = [np.shape(x) for x in (self.stiffness, self.damping, self.backlash)]
-            raise ModelError(
-                where="Elasticity", expected=f"one number or {n} per parameter", got=f"shapes {shapes}"
-            ) from None
+            expected = f"one number or {n} per parameter"
+            raise ModelError(where="Elasticity", expected=expected, got=f"shapes {shapes}") from None
         return np.stack(columns, -1)
 
 
@@ -106,27 +105,19 @@ def check_elastic(arm: Arm, elasticity: Elasticity) -> NDArray:
     require_free_joints(arm, "elasticity", "leave it out")
     rows = elasticity.rows(arm.n)
     if arm.coupling is not None:
-        raise ModelError(
-            f"arm '{arm.name}' has coupled drives; elastic joints need one drive each", where="Plant: elasticity"
-        )
+        cause = f"arm '{arm.name}' has coupled drives; elastic joints need one drive each"
+        raise ModelError(cause, where="Plant: elasticity")
     inertia = np.array([joint.drive.reflected_inertia for joint in arm.coordinate_joints])
     named = zip(arm.coordinate_names, rows[:, 0], inertia, strict=True)
     if light := [name for name, k, B in named if k < np.inf and not B]:
-        raise ModelError(
-            f"joint '{light[0]}' has no rotor inertia to move against its spring",
-            where="Plant: elasticity",
-            remedy="give its Drive a rotor_inertia, or an infinite stiffness",
-            names=(light[0],),
-        )
+        cause = f"joint '{light[0]}' has no rotor inertia to move against its spring"
+        remedy = "give its Drive a rotor_inertia, or an infinite stiffness"
+        raise ModelError(cause, where="Plant: elasticity", remedy=remedy, names=(light[0],))
     rigid = (rows[:, 0] == np.inf) & (rows[:, 2] > 0)
     if rigid.any():
         name = arm.coordinate_names[int(np.argmax(rigid))]
-        raise ModelError(
-            f"joint '{name}' has backlash",
-            where="Plant: elasticity",
-            remedy="give the stiffness of the teeth in contact",
-            names=(name,),
-        )
+        remedy = "give the stiffness of the teeth in contact"
+        raise ModelError(f"joint '{name}' has backlash", where="Plant: elasticity", remedy=remedy, names=(name,))
     return rows
 
 

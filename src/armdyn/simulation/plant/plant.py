@@ -176,9 +176,8 @@ class Plant:
             self._check_elasticity(self.elasticity)
         listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
         if not listed:
-            raise ModelError(
-                where="Plant: changes", expected="a list of PickUp(...) and Drop(...)", got=quote(self.changes)
-            )
+            expected = "a list of PickUp(...) and Drop(...)"
+            raise ModelError(where="Plant: changes", expected=expected, got=quote(self.changes))
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if isinstance(self.wrench, Mapping):
             names = {name: "" if name in ("tip", self.arm.tip_name) else name for name in self.wrench}
@@ -247,19 +246,13 @@ class Plant:
 
     def _check_currents(self) -> None:
         if self.arm.coupling is not None:
-            raise ModelError(
-                f"arm '{self.arm.name}' has coupled drives",
-                where="Plant: current_limit",
-                remedy="give saturation instead",
-            )
+            cause = f"arm '{self.arm.name}' has coupled drives"
+            raise ModelError(cause, where="Plant: current_limit", remedy="give saturation instead")
         limited = np.isfinite(np.asarray(self.current_limit)).reshape(-1, self.arm.n).any(0)
         for joint in np.array(self.arm.coordinate_joints, object)[limited]:
             if not joint.drive.torque_constant:
-                raise ModelError(
-                    f"the drive of joint '{joint.name}' has no torque_constant [N m/A]",
-                    where="Plant: current_limit",
-                    names=(joint.name,),
-                )
+                cause = f"the drive of joint '{joint.name}' has no torque_constant [N m/A]"
+                raise ModelError(cause, where="Plant: current_limit", names=(joint.name,))
 
     def _check_elasticity(self, elasticity: Elasticity) -> None:
         check_elastic(self.arm, elasticity)
@@ -273,27 +266,22 @@ class Plant:
 
     def _check_drive_data(self) -> None:
         if not self.drive or self.elasticity is not None or self.changes:
-            raise ModelError(
-                "drive_data goes with drive=True, and neither with elasticity nor with changes", where="Plant"
-            )
+            cause = "drive_data goes with drive=True, and neither with elasticity nor with changes"
+            raise ModelError(cause, where="Plant")
         if (np.asarray(self.drive_data)[..., :3] < 0).any():
             raise ModelError(where="Plant: drive_data", expected="inertia, damping and stiffness >= 0")
 
     def _check_servo(self, servo: PositionServo) -> None:
         servo.rows(self.arm.n)
         if self.elasticity is not None or np.any(self.motor_lag) or self.engine != ENGINES[0]:
-            raise ModelError(
-                "position servos go with rigid joints, no motor_lag and armdyn's own engine", where="Plant: servo"
-            )
+            cause = "position servos go with rigid joints, no motor_lag and armdyn's own engine"
+            raise ModelError(cause, where="Plant: servo")
 
     def _check_constraint(self, constraint: Constraint) -> None:
         constraint_jacobian(self.arm, np.zeros(self.arm.n), constraint)  # raises for frames that are not there
         if self.engine != ENGINES[0] or any(isinstance(x, PickUp) and x.at_rest for x in self.changes):
-            raise ModelError(
-                "constraint goes with armdyn's own engine, and not with bodies at rest that are seized",
-                where="Plant",
-                remedy="leave engine='armdyn' and give PickUp(at_rest=False)",
-            )
+            cause = "constraint goes with armdyn's own engine, and not with bodies at rest that are seized"
+            raise ModelError(cause, where="Plant", remedy="leave engine='armdyn' and give PickUp(at_rest=False)")
 
     # -- what the loop asks -----------------------------------------------------------------------------
 

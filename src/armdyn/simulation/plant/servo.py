@@ -62,9 +62,8 @@ class PositionServo:
         for name in SERVO_NAMES:
             array = as_floats(getattr(self, name))
             if not np.isfinite(array).all() or (array < 0).any():
-                raise ModelError(
-                    where=f"PositionServo: {name}", expected="finite numbers >= 0", got=quote(getattr(self, name))
-                )
+                expected = "finite numbers >= 0"
+                raise ModelError(where=f"PositionServo: {name}", expected=expected, got=quote(getattr(self, name)))
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 
@@ -73,9 +72,8 @@ class PositionServo:
         arrays = [np.asarray(getattr(self, name)) for name in SERVO_NAMES]
         if any(x.ndim and x.shape[-1] != n for x in arrays):
             shapes = ", ".join(str(x.shape) for x in arrays)
-            raise ModelError(
-                where="PositionServo", expected=f"one number or {n}, one per joint", got=f"shapes {shapes}"
-            )
+            expected = f"one number or {n}, one per joint"
+            raise ModelError(where="PositionServo", expected=expected, got=f"shapes {shapes}")
         try:
             return np.stack(np.broadcast_arrays(*arrays, np.empty(n))[:-1], axis=-2)
         except ValueError:

@@ -70,15 +70,12 @@ def check_step(plant: Plant, q: NDArray, h: float) -> None:
     if (mode.springs or touched) and mode.rate * h > MAX_STEP_TIMES_RATE:
         name = plant.arm.coordinate_names[mode.joint]
         what = "the spring" if plant.kind.elastic else "what stops or touches the link"
-        raise ModelError(
-            f"{what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of {1e3 * h:.3g} ms",
-            where="simulate",
-            remedy=(
-                f"make them shorter, {int(np.ceil(mode.rate * h))} times or more, with substeps=, or leave it "
-                "out to have them chosen"
-            ),
-            names=(name,),
+        cause = f"{what} of joint '{name}' moves at {mode.rate:.3g} rad/s, too fast for steps of {1e3 * h:.3g} ms"
+        remedy = (
+            f"make them shorter, {int(np.ceil(mode.rate * h))} times or more, with substeps=, or leave it "
+            "out to have them chosen"
         )
+        raise ModelError(cause, where="simulate", remedy=remedy, names=(name,))
 
 
 def _lanes(plant: Plant) -> list[tuple[NDArray, NDArray, NDArray]]:

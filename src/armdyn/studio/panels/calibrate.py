@@ -58,9 +58,8 @@ class CalibratePanel:
         try:
             poses = read_poses(path, arm, angle=self.angle.value, length=self.length.value)
             if mistakes := check_poses(arm, poses).mistakes:
-                raise DataError(
-                    "; ".join(m.text for m in mistakes), where=path.name, remedy="correct the file, or its units"
-                )
+                remedy = "correct the file, or its units"
+                raise DataError("; ".join(m.text for m in mistakes), where=path.name, remedy=remedy)
         except ArmdynError as error:
             text = str(error).replace(str(path), path.name)
             self.about.content = note_html(f"{text}.")

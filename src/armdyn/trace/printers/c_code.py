@@ -203,12 +203,8 @@ def _traced_functions(functions: Any) -> list[Traced]:
     if not names:
         raise ArmdynError(where="c_code", expected="at least one traced function", got="none")
     if doubles := sorted({name for name in names if names.count(name) > 1}):
-        raise ArmdynError(
-            f"{', '.join(doubles)} is asked for more than once",
-            where="c_code",
-            remedy="export it in another file",
-            names=doubles,
-        )
+        cause = f"{', '.join(doubles)} is asked for more than once"
+        raise ArmdynError(cause, where="c_code", remedy="export it in another file", names=doubles)
     return chosen
 
 
@@ -216,11 +212,8 @@ def _prefix(prefix: str | None, subject: Subject) -> str:
     if prefix is None:
         return identifier(str(getattr(subject, "name", "armdyn")))
     if not isinstance(prefix, str) or not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
-        raise ArmdynError(
-            where="c_code",
-            expected="a prefix of letters, digits and underscores that starts with a letter",
-            got=f"{prefix!r:.80}",
-        )
+        expected = "a prefix of letters, digits and underscores that starts with a letter"
+        raise ArmdynError(where="c_code", expected=expected, got=f"{prefix!r:.80}")
     return prefix
 
 
@@ -247,9 +240,8 @@ def _export(
     try:
         program = traced.chosen_program(subject, inputs, inputs, options)
     except KeyError as missing:
-        raise ArmdynError(
-            f"{traced.name} is not a function of {subject!r}, which has no {missing}", where="c_code", names=(subject,)
-        ) from None
+        cause = f"{traced.name} is not a function of {subject!r}, which has no {missing}"
+        raise ArmdynError(cause, where="c_code", names=(subject,)) from None
     known = vectors(program, dtype)
     graph = _redescribed(traced, subject, inputs, options, known, search) or _check(program, known, search)
     least = MIN_ALLOWED_ERROR[dtype]

@@ -57,12 +57,9 @@ def explicit(
     try:
         network, sums = _write_out(network_of(graph_of(program)))
     except _TooLargeError as error:
-        raise ArmdynError(
-            f"{traced.name} of {subject!r} has more than {error} terms, too many to read",
-            where=what,
-            remedy="take a smaller arm, or c_code for code",
-            names=(subject,),
-        ) from None
+        cause = f"{traced.name} of {subject!r} has more than {error} terms, too many to read"
+        remedy = "take a smaller arm, or c_code for code"
+        raise ArmdynError(cause, where=what, remedy=remedy, names=(subject,)) from None
     columns = iter(sums)
     entries = [[next(columns) for _ in range(port.size)] for port in program.outputs]
     return Explicit(network, program.outputs, entries, names)

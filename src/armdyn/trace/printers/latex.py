@@ -82,9 +82,8 @@ class LatexPrinter:
         """All outputs, or one."""
         names = [port.name for port in self.formula.outputs]
         if output is not None and output not in names:
-            raise ArmdynError(
-                f"no output '{output}'", where="latex", expected=f"one of {', '.join(names)}", names=(output,)
-            )
+            expected = f"one of {', '.join(names)}"
+            raise ArmdynError(f"no output '{output}'", where="latex", expected=expected, names=(output,))
         pairs = zip(self.formula.outputs, self.formula.entries, strict=True)
         return "\n".join(self._equation(port, entries) for port, entries in pairs if output in (None, port.name))
 
@@ -145,9 +144,8 @@ class LatexPrinter:
         if k not in self._known:
             text = self._write_literal(k)
             if len(text) > MAX_CHARACTERS:
-                raise ArmdynError(
-                    "the formula nests functions too deeply to be read", where="latex", remedy="take c_code for code"
-                )
+                cause = "the formula nests functions too deeply to be read"
+                raise ArmdynError(cause, where="latex", remedy="take c_code for code")
             self._known[k] = text
         return self._known[k]
 

@@ -85,9 +85,6 @@ class _Builder:
             return self.sympy.Piecewise((args[1], self.sympy.Ne(args[0], 0)), (0, True))
         function = getattr(self.sympy, FUNCTIONS.get(op, op), None)
         if function is None:
-            raise ArmdynError(
-                f"{self.formula.network.source.name} uses '{op}', which SymPy lacks",
-                where="sympy_expression",
-                names=(op,),
-            )
+            cause = f"{self.formula.network.source.name} uses '{op}', which SymPy lacks"
+            raise ArmdynError(cause, where="sympy_expression", names=(op,))
         return function(*args)

@@ -31,20 +31,16 @@ def check_home(arm: Arm, clearance: Clearance, home: ArrayLike) -> NDArray:
         raise LimitError(where="home", expected=f"{arm.n} joint positions", got=f"{home!r:.80}") from None
     lower, upper = arm.position_limits
     for i in np.flatnonzero(~((pose >= lower) & (pose <= upper))):
-        raise LimitError(
+        cause = (
             f"joint {i + 1} '{arm.coordinate_names[i]}' at {pose[i]:.3g} is outside [{lower[i]:.3g}, "
-            f"{upper[i]:.3g}]; positions are in rad or m",
-            where="home",
-            names=(arm.coordinate_names[i],),
+            f"{upper[i]:.3g}]; positions are in rad or m"
         )
+        raise LimitError(cause, where="home", names=(arm.coordinate_names[i],))
     slack, names = clearance.worst(pose[None])
     if slack < 0:
         numbers = ", ".join(f"{x:.3g}" for x in pose)
-        raise LimitError(
-            f"the pose q = {numbers} misses the clearance between {names} by {-slack:.3g} m",
-            where="home",
-            remedy="give another one",
-        )
+        cause = f"the pose q = {numbers} misses the clearance between {names} by {-slack:.3g} m"
+        raise LimitError(cause, where="home", remedy="give another one")
     return pose
 
 
@@ -78,12 +74,11 @@ def approach(arm: Arm, clearance: Clearance, home: ArrayLike, start: NDArray) ->
             way = Sequence(parts)
             if clearance.least(way, limits) > 0:
                 return way
-    raise LimitError(
+    cause = (
         "no way from the home pose to the start of the motion was found that keeps links apart and "
-        f"off the floor and obstacles (straight, and over {VIA_POSES_TRIED} poses between)",
-        where="home",
-        remedy="give another home pose",
+        f"off the floor and obstacles (straight, and over {VIA_POSES_TRIED} poses between)"
     )
+    raise LimitError(cause, where="home", remedy="give another home pose")
 
 
 def _ways(arm: Arm, home: NDArray, start: NDArray) -> list[tuple[NDArray, ...]]:

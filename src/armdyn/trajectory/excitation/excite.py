@@ -294,16 +294,14 @@ def _check_result(excitation: Excitation) -> None:
     """Reject a motion that breaks a limit anywhere, or that does not show the parameters."""
     broken = violations(excitation.trajectory, excitation.limits)
     if broken:
-        raise LimitError(
-            f"the motion found breaks limits ({broken}); this should not happen, please report it", where="excite"
-        )
+        cause = f"the motion found breaks limits ({broken}); this should not happen, please report it"
+        raise LimitError(cause, where="excite")
     if excitation.condition_unit > MAX_CONDITION:
         weak = too_weak(excitation.limits, excitation.problem.constraints)
         remedy = f"{weak}: allow more" if weak else "allow a longer duration, more harmonics or wider limits"
-        raise LimitError(
+        cause = (
             f"the best motion within the limits has condition number {excitation.condition_unit:.1e} "
             "(unit columns), so it does not show all parameters, least of all "
-            f"{_least_seen(excitation.problem, excitation.x)}",
-            where="excite",
-            remedy=remedy,
+            f"{_least_seen(excitation.problem, excitation.x)}"
         )
+        raise LimitError(cause, where="excite", remedy=remedy)

@@ -46,9 +46,8 @@ def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...
     else:
         t, q = np.asarray(motion.t, float), np.asarray(motion.q, float)
         if t.ndim != 1 or q.ndim != 2 or len(t) != len(q) or len(t) < 50:
-            raise ShapeError(
-                where=what, expected="at least 50 times (N,) and positions (N, n)", got=f"{t.shape}, {q.shape}"
-            )
+            expected = "at least 50 times (N,) and positions (N, n)"
+            raise ShapeError(where=what, expected=expected, got=f"{t.shape}, {q.shape}")
         t, states = _differentiate(t, q)
     if states[0].shape[1] != n:
         raise ShapeError(where=what, expected=f"{n} joints", got=states[0].shape[1])

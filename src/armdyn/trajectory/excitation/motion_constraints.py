@@ -181,9 +181,8 @@ class TipBox(Slacks):
         try:
             lower, upper = corners
         except (TypeError, ValueError):
-            raise LimitError(
-                f"tip box: expected a lower and an upper corner, got {corners!r:.60}", names=(corners,)
-            ) from None
+            cause = f"tip box: expected a lower and an upper corner, got {corners!r:.60}"
+            raise LimitError(cause, names=(corners,)) from None
         return cls(arm, lower, upper)  # type: ignore[arg-type]
 
     def __post_init__(self) -> None:

@@ -69,9 +69,8 @@ class Multistage:
         lacking = [name for name in self.columns if name not in known]
         if lacking or not self.columns:
             unknown = ", ".join(lacking) or "(none given)"
-            raise ArmdynError(
-                f"unknown parameters {unknown}", where="Multistage", expected=f"some of {', '.join(known)}"
-            )
+            cause = f"unknown parameters {unknown}"
+            raise ArmdynError(cause, where="Multistage", expected=f"some of {', '.join(known)}")
         check_positive("Multistage", step=self.step)
 
     arm = PartOf[Arm]("base.source", "The arm that moves.")
@@ -193,9 +192,8 @@ def improve_motion(
     """
     motion = problem.states(np.array(u, float), np.asarray(q0, float))
     if not problem.within(motion):
-        raise LimitError(
-            "the motion to start from breaks a limit", where="improve_motion", remedy="give smaller accelerations"
-        )
+        cause = "the motion to start from breaks a limit"
+        raise LimitError(cause, where="improve_motion", remedy="give smaller accelerations")
     costs, stopped = [problem.cost(motion)], "steps"
     for k, (power, barrier) in enumerate(STAGES):
         weights = Weights(power, problem.bryson(motion, weight, power), barrier * costs[-1])
@@ -290,9 +288,6 @@ def heuristic_start(
     motions = [problem.states(size * u, limits.center) for size in np.geomspace(1.0, 0.01, 60)]
     inside = [motion for motion in motions if problem.within(motion)]
     if not inside or problem.cost(inside[0]) > 1 / sigma:
-        raise LimitError(
-            f"no motion within the limits reaches sigma = {sigma:g}",
-            where="heuristic_start",
-            remedy="give less, or more time",
-        )
+        cause = f"no motion within the limits reaches sigma = {sigma:g}"
+        raise LimitError(cause, where="heuristic_start", remedy="give less, or more time")
     return min(inside, key=lambda motion: abs(np.log(problem.cost(motion) * sigma))).qdd, limits.center

@@ -115,6 +115,5 @@ def require_settings(count: int, rehearsal: float, *, at_rest: bool) -> None:
         speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
         raise ArmdynError(where="rehearsal", expected=f"a speed {speeds} of the motion's", got=f"{rehearsal!r}")
     if not at_rest:
-        raise ArmdynError(
-            "a periodic motion does not start at rest: nothing can lead to it", where="home", remedy="design it at rest"
-        )
+        cause = "a periodic motion does not start at rest: nothing can lead to it"
+        raise ArmdynError(cause, where="home", remedy="design it at rest")

@@ -84,13 +84,8 @@ def _starts(arm: Arm, motion: TipMotion, q0: ArrayLike | None, task: str) -> NDA
     pose = motion(0.0).pose
     solution = inverse_kinematics(arm, pose, q0, task=task)
     if not solution.success:
-        raise PathError(
-            f"the path's start cannot be reached: {solution.message}",
-            0.0,
-            pose,
-            str(solution.reason),
-            where="joint_trajectory",
-        )
+        cause = f"the path's start cannot be reached: {solution.message}"
+        raise PathError(cause, 0.0, pose, str(solution.reason), where="joint_trajectory")
     if q0 is not None:
         return solution.q[None]
     others = solution.all_solutions[solution.within_limits]

@@ -41,11 +41,8 @@ class TipMotion:
     def __post_init__(self) -> None:
         # The last digits of a length may differ by the way it was computed.
         if not np.isclose(self.path.length, self.timing.length, rtol=1e-9):
-            raise ShapeError(
-                f"the timing covers {self.timing.length:g}, the path is {self.path.length:g} long",
-                where="TipMotion",
-                remedy="give the timing path.length",
-            )
+            cause = f"the timing covers {self.timing.length:g}, the path is {self.path.length:g} long"
+            raise ShapeError(cause, where="TipMotion", remedy="give the timing path.length")
 
     duration = PartOf[float]("timing.duration", "[s].")
     breaks = PartOf[tuple[float, ...]]("timing.breaks", "Times between which the acceleration is smooth [s].")

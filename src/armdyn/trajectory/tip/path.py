@@ -103,9 +103,8 @@ class Circle:
             raise ShapeError("the axis has length zero", where="Circle", expected="a direction")
         object.__setattr__(self, "axis", self.axis / size)
         if not (np.isfinite(self.angle) and self.angle != 0 and self.radius > 0):
-            raise ShapeError(
-                where="Circle", expected="an angle other than 0 and a start off the axis", got=f"{self.angle!r} rad"
-            )
+            expected = "an angle other than 0 and a start off the axis"
+            raise ShapeError(where="Circle", expected=expected, got=f"{self.angle!r} rad")
 
     @property
     def _spoke(self) -> NDArray:

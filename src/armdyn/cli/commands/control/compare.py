@@ -68,9 +68,8 @@ def compare(
     controller = [name for text in controller or () for name in text.split(",")] or None
     if scenario:
         if figure is not None or report is not None:
-            raise ArmdynError(
-                "--figure and --report are for one comparison", where="compare", remedy="leave --scenario out"
-            )
+            cause = "--figure and --report are for one comparison"
+            raise ArmdynError(cause, where="compare", remedy="leave --scenario out")
         _in_scenarios(subject, scenario, bandwidth, rate, duration, controller, json)
         return
     names: list[str] = []
