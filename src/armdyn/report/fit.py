@@ -24,7 +24,6 @@ from armdyn.html import (
     svg,
     table,
 )
-from armdyn.identification.fit.estimate import COSTLY_PRICE
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.fit.validation import Validation
 from armdyn.identification.quality import Level, error_text
@@ -104,7 +103,7 @@ def _conclusion(fit: Fit, out: Path | None) -> list[str]:
 
 def _both_models(fit: Fit) -> list[str]:
     """A sentence on both models, where physical consistency costs much."""
-    if fit.price <= COSTLY_PRICE or np.isnan(fit.held_out_possible):
+    if fit.share < 1 or np.isnan(fit.held_out_possible):
         return []
     return [
         paragraph(

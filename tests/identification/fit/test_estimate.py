@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armdyn
-from armdyn.identification.fit.estimate import BRAKING_SHARES, _bound
+from armdyn.identification.fit.estimate import _bound, braking_speeds
 from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, LEVELS, VISCOUS, Reach, friction_curve
 
 REACH = Reach(np.array([2.0]), np.array([3.0]), np.zeros(1, bool), np.ones(1))
@@ -20,10 +20,11 @@ def test_friction_brakes_at_all_speeds_both_ways(values):
     terms = np.array([VISCOUS, COULOMB, LEVELS[-1], ASYMMETRIES[0]])
     start, (G, h) = _bound(np.array(values), terms, 0, REACH)
     assert (G @ start > h).all()
-    speeds = 2.0 * np.array(BRAKING_SHARES)
+    speeds = braking_speeds(0, REACH)
     curve = friction_curve(0, speeds, REACH)[:, terms] @ values
     np.testing.assert_allclose(G @ values - h, np.concatenate([curve + values[-1], curve - values[-1]]))
-    assert len(h) == 14
+    assert len(h) == 2 * len(speeds) == 22
+    assert speeds[-1] == 2.0
 
 
 @pytest.mark.parametrize("name", ["puma560", "ur10", "panda"])

@@ -149,7 +149,7 @@ def test_json(tmp_path, puma, kind):
         ("3", "expected a list of records"),
         ('[{"q": [1, 2]}, {"q": [1]}]', "different lengths"),
         ("[" * 100_000, "cannot be read as JSON"),
-        ('{"a":' * 50 + "1" + "}" * 50, "nested more than"),
+        ('{"a":' * 100 + "1" + "}" * 100, "nested more than"),
         ('{"t": [1, 2]}', "no columns of joint positions and torques"),
     ],
 )

@@ -9,6 +9,7 @@ with a line search always ends, and its decrement bounds what is left to gain.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +22,10 @@ from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE, ROUND_OFF
 from armdyn.spatial import inertia as inertial
 
 # Of half a squared sigma: weight of the logarithms that keep to the bounds. Of what is to be gained: strength from
-# which Newton's method takes few steps; of that, where a stage ends.
-SMALL_GAIN = 1e-2
-LAST_STAGES = 3  # that are left for a problem similar to one that was solved
-BOUNDARY_EIGENVALUE = 1e-3  # relative to the prior: a body whose smallest one is below it sits on the boundary
+# which Newton's method takes few steps; of that, where a stage ends. Of the prior's eigenvalues: a body with a smaller
+# one sits on the boundary.
+SMALL_PART = 1e-2
+LAST_STAGES = round(math.log10(10 / SMALL_PART))  # that are left for a problem similar to one that was solved
 
 
 class Minimum(NamedTuple):
@@ -92,15 +93,15 @@ def similar_fits(
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
     """The minima of problems (v,) from x (v, parameters), by strengths of the divergence down to its own."""
-    prior, links, weight = problem.prior, problem.links, SMALL_GAIN / problem.strength
+    prior, links, weight = problem.prior, problem.links, SMALL_PART / problem.strength
     decrements, iterations, inner = np.full(len(x), np.inf), np.zeros(len(x), int), x
     for number, stage in enumerate(stages.tolist(), start=1):
-        enough = max(NEGLIGIBLE, SMALL_GAIN * stage if number < len(stages) else 0.0)
+        enough = max(NEGLIGIBLE, SMALL_PART * stage if number < len(stages) else 0.0)
         x, decrements, steps = _newton(problem._replace(strength=stage, barrier=weight * stage), x, enough)
         iterations += steps
         inner = x.copy() if number <= len(stages) - LAST_STAGES + 1 else inner
     smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(x[:, :links])).real.min(axis=2)
-    barely = [tuple(np.flatnonzero(row < BOUNDARY_EIGENVALUE).tolist()) for row in smallest]
+    barely = [tuple(np.flatnonzero(row < SMALL_PART).tolist()) for row in smallest]
     rows = zip(x, decrements.tolist(), iterations.tolist(), barely, inner, strict=True)
     return [Minimum(y[:links], y[links:], gap, count, thin, inside) for y, gap, count, thin, inside in rows]
 
@@ -109,7 +110,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
-    gentle = float(np.clip(SMALL_GAIN * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    gentle = float(np.clip(SMALL_PART * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
     return _last_stages(strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
 
 

@@ -21,6 +21,7 @@ from armdyn.identification.fit.prior import NO_PRIOR, Prior, determined, why_no_
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
+    LEVELS,
     LOAD,
     MAX_LOAD,
     ROTOR,
@@ -28,13 +29,12 @@ from armdyn.identification.fit.terms import (
     TERMS,
     Reach,
     friction_curve,
+    level_speeds,
     with_terms,
 )
+from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
-
-COSTLY_PRICE = 1.2  # weighted residual of consistent bodies over that of the free model, which then predicts alone
-BRAKING_SHARES = (0.003, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0)  # of the top speed, at which friction must brake
 
 
 class ConstrainedEstimate(NamedTuple):
@@ -58,8 +58,8 @@ class ConstrainedEstimate(NamedTuple):
 
     @property
     def share(self) -> float:
-        """Share of the free model in the best prediction: half, or all of it where consistency costs."""
-        return 0.5 if self.price < COSTLY_PRICE else 1.0
+        """Share of the free model in the best prediction: half, or all of it where it leaves notably less."""
+        return 0.5 if (1 - MIN_REDUCTION) * self.price < 1 else 1.0
 
 
 def estimate(choice: Choice, masses: MassBounds | None = None, described: bool = True) -> ConstrainedEstimate:
@@ -230,6 +230,12 @@ def _inverse(covariance: NDArray) -> NDArray:
     return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
 
 
+def braking_speeds(joint: int, reach: Reach) -> NDArray:
+    """Speeds at which friction must brake: where the friction curve of a joint bends, and midway between."""
+    bends = np.sort([max(float(level_speeds(TERMS[k], reach)[joint]), STILL_SPEED) for k in LEVELS])
+    return np.sort(np.concatenate([bends, np.sqrt(bends[1:] * bends[:-1])]))
+
+
 def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[NDArray, tuple[NDArray, NDArray]]:
     """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction that brakes.
 
@@ -243,7 +249,7 @@ def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[N
         limits.append(-MAX_LOAD)
     for joint in np.unique(joints):
         of_joint = np.flatnonzero(joints == joint)
-        speeds = np.array(BRAKING_SHARES) * max(float(reach.top[joint]), STILL_SPEED)
+        speeds = braking_speeds(int(joint), reach)
         curve = friction_curve(int(joint), speeds, reach)[:, kinds[of_joint]]
         if not curve.any():
             continue

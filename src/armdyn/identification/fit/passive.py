@@ -20,7 +20,7 @@ from armdyn.dynamics.shafts import shaft_positions, shaft_rows
 from armdyn.dynamics.springs import spring_columns
 from armdyn.identification.estimators.data import UNKNOWN_DEVIATION
 from armdyn.identification.estimators.least_squares import ROUNDS
-from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, VISCOUS, presliding_torque
+from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, TERMS, VISCOUS, presliding_torque
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -31,8 +31,6 @@ from armdyn.precision import NEGLIGIBLE
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.rows import Rows
-
-TRAVEL_SHARES = (1e-3, 1e-2)  # of a joint's range, over which its Coulomb friction builds up
 
 
 def has_passive(arm: Arm) -> bool:
@@ -167,7 +165,7 @@ def _joint_columns(arm: Arm, span: NDArray, width: float) -> list[_Column]:
     """Viscous and Coulomb friction, rotor, spring and bristles of each joint that follows several others."""
     followers = [i for i, joint in enumerate(arm.joints) if joint.follows and not _turns_with_drive(arm, i)]
     plain = [_joint_column(arm, i, part, name, width) for i in followers for part, name in UNITS]
-    travels = [(i, share * float(span[i])) for i in followers for share in TRAVEL_SHARES if span[i] > 0]
+    travels = [(i, TERMS[k].travel * float(span[i])) for i in followers for k in BRISTLES if span[i] > 0]
     return [*plain, *(_bristle_column(arm, i, travel, width) for i, travel in travels)]
 
 

@@ -20,9 +20,6 @@ from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, Equations
 from armdyn.identification.fit.rows import Part, Rows
 from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
 
-# A block that determines a direction to more than this share alone tells nothing about the noise along it.
-MAX_LEVERAGE = 0.95
-
 
 class Spread(NamedTuple):
     """Confidence of a least-squares fit."""
@@ -97,7 +94,7 @@ def _put_back(part: Part, cut: NDArray, equations: Equations, k: NDArray, x: NDA
     # (1 - U U')^-1/2 = 1 + U V ((1 - m)^-1/2 - 1)/m V' U' with U'U = V m V'
     stacked, error = np.concatenate(U), np.concatenate(e)
     m, V = np.linalg.eigh(stacked.T @ stacked)
-    m = np.clip(m, 1e-12, MAX_LEVERAGE)
+    m = np.clip(m, 1e-12, 1 - SIX_DIGITS)  # a block that determines a direction alone tells no noise along it
     gain = (1 / np.sqrt(1 - m) - 1) / m
     error = error + stacked @ (V @ (gain * (V.T @ (stacked.T @ error))))
     return error.reshape(len(equations.weights), len(cut))

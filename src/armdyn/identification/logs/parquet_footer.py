@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from armdyn.errors import ReadError
+from armdyn.files import MAX_NESTED
 
 MARK = b"PAR1"
 TAIL = struct.Struct("<I4s")  # the footer's length and the mark, at the end of the file
 TRUE, FALSE, BYTE, SHORT, INT, LONG, DOUBLE, BINARY, LIST, SET, MAP, STRUCT = range(1, 13)
-MAX_NESTED = 16  # structures within each other; Parquet's own are half as deep
 ROW_GROUPS, COLUMNS, ABOUT, VALUES = 4, 1, 3, 5  # numbers of fields: of the footer, a row group, a column, its data
 
 

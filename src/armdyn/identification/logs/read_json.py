@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.identification.logs.parquet_footer import MAX_NESTED
+from armdyn.files import MAX_NESTED
 from armdyn.identification.logs.read_tables import Table, columns_of
 
 
