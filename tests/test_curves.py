@@ -34,7 +34,8 @@ def test_curves_bands_and_lines_are_those_of_the_figure() -> None:
     np.testing.assert_allclose(_unpack(data["arrays"][band["low"]]), t - 1, atol=1e-7)
     np.testing.assert_allclose(_unpack(data["arrays"][band["high"]]), t + 1, atol=1e-7)
     assert [sorted(line) for line in first["lines"]] == [["colour", "y"], ["colour", "x"]]
-    assert (second["log"], second["range"], second["y"]) == (True, [0.5, 3.0], "speed [rad/s]")
+    assert (second["log"], second["range"]) == (True, [0.5, 3.0])
+    assert (second["title"], second["y"]) == ("speed", "[rad/s]")  # names beside low diagrams would be cut
     assert second["curves"][0]["dashed"]
     words = description(figure)
     assert all(word in words for word in ("measured", "band", "speed [rad/s]", "over time [s]"))
