@@ -190,9 +190,10 @@ def option_words(arm: Arm, log: Log) -> Iterator[None]:
 
 def reject_swapped(arm: str, logs: list[Path]) -> None:
     """Raise where a log stands in the arm's place and the arm among the logs."""
+    from armdyn.cli.resolve import library
     from armdyn.errors import ArmdynError
 
-    described = [log for log in logs if log.suffix.lower() in DESCRIPTIONS]
+    described = [log for log in logs if log.suffix.lower() in DESCRIPTIONS or str(log) in library()]
     if described and Path(arm).suffix.lower() in LOGS:
         cause = f"'{arm}' looks like a log and '{described[0]}' like an arm: the arm comes first"
         raise ArmdynError(cause, names=(arm, described[0]))

@@ -117,10 +117,11 @@ def _frame(joint: Joint) -> NDArray:
 def _pose(T: NDArray) -> tuple[str, str]:
     import numpy as np
 
+    from armdyn.precision import SIX_DIGITS
     from armdyn.spatial.rotation import to_rpy
 
     angles = np.degrees(to_rpy(T[:3, :3]))
-    return vector(T[:3, 3]), vector(angles)
+    return vector(T[:3, 3]), vector(np.where(np.abs(angles) < SIX_DIGITS, 0.0, angles))
 
 
 def _transmission(joint: Joint) -> tuple[str, str, str, str]:
