@@ -48,11 +48,10 @@ def _panel(axes: Any, arrays: dict[str, int]) -> dict[str, Any]:
     curves = [line for line in axes.lines if line.get_transform() == axes.transData]
     straight = [line for line in axes.lines if line.get_transform() != axes.transData]
     bands = [_band(collection, arrays) for collection in axes.collections]
-    name, _, unit = axes.get_ylabel().rpartition("\n")  # a name beside a low diagram would be cut
     return {
-        "title": axes.get_title() or name,
+        "title": axes.get_title() or axes.get_ylabel().rpartition("\n")[0],  # a name beside a low diagram would be cut
         "x": axes.get_xlabel(),
-        "y": f"{name} {unit}" if name and axes.get_title() else unit,
+        "y": axes.get_ylabel().replace("\n", " ") if axes.get_title() else axes.get_ylabel().rpartition("\n")[2],
         "log": axes.get_yscale() == "log",
         "range": None if axes.get_autoscaley_on() else [float(y) for y in axes.get_ylim()],
         "height": round(PIXELS_PER_INCH * axes.get_position().height * axes.figure.get_figheight()),

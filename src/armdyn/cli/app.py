@@ -37,7 +37,6 @@ PYTHON = (
     (r"\bangle='deg'", "--degrees"),
     (r"\bangle='rad'", "--radians"),
     (r"\brate, the", "--rate, the"),
-    (r"\brate=", "--rate "),
     (r"\bforce=True to take it anyway", "--force to write it anyway"),
     (r"\b(tip|base)=(?!\w)", r"--\1"),
     (r", or branches='lump' to [^;]*", ""),

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from armdyn.control.design.purposes import plain_name
 from armdyn.html import (
     MAX_POINTS,
     code,
@@ -30,7 +29,7 @@ from armdyn.report.units import shared_unit, with_unit
 from armdyn.simulation.compare import Comparison, ComparisonRow
 from armdyn.simulation.metrics import tip_distance
 
-NEXT = "Next: test the best laws with noise, delay, contact and saturation, or write the first one as C."
+NEXT = "Next: test the best laws with noise, delay, contact and saturation, or write the first one as C (armdyn law)."
 MEANING = (
     "Errors: RMS over the last third of the run, after adaptive laws have adapted. Tip error: distance from the "
     "reference. Joint error: norm over all joints.",
@@ -61,7 +60,7 @@ def page(comparison: Comparison) -> str:
         heading(f"Controllers compared{'' if (arm := _arm(comparison)) is None else f' on {arm.name}'}", 1),
         *conclusion(comparison),
         paragraph(NEXT, "next"),
-        *([] if arm is None else map(code, _commands(arm, order[0].name))),
+        "" if arm is None else code(shlex.join(["armdyn", "compare", *arm_words(arm), "--scenario", "all"])),
         paragraph(comparison.about),
         rows(comparison),
     ]
@@ -76,13 +75,6 @@ def page(comparison: Comparison) -> str:
         f"armdyn: controllers compared{'' if arm is None else f' on {arm.name}'}", *parts,
         files=[arm.source.path if arm is not None and arm.source else None],
     )  # fmt: skip
-
-
-def _commands(arm: Arm, best: str) -> list[str]:
-    """What to type next."""
-    named = arm_words(arm)
-    law = ["armdyn", "law", *named[:1], plain_name(best), *named[1:], "--out", "c"]
-    return [shlex.join(["armdyn", "compare", *named, "--scenario", "all"]), shlex.join(law)]
 
 
 def _arm(comparison: Comparison) -> Arm | None:
