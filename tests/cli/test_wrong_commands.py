@@ -39,6 +39,7 @@ WRONG = [
     ("torque nomass.urdf", 1, "link 'b' lacks all ten; 'armdyn identify' finds them from a log"),
     ("torque arm.urdf --q 1,nan", 2, "expected finite numbers"),
     ("identify log.csv arm.urdf", 1, "'log.csv' looks like a log and 'arm.urdf' like an arm: the arm comes first"),
+    ("identify log.csv ur5e", 1, "'log.csv' looks like a log and 'ur5e' like an arm"),
     ("validate log.csv arm.urdf", 1, "the arm comes first"),
     ("payload log.csv arm.urdf", 1, "the arm comes first"),
     ("identify arm.urdf", 2, "Missing argument 'LOG...'"),
