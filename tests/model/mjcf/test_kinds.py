@@ -152,7 +152,7 @@ CLOSED = {
 
 @pytest.mark.parametrize("loop", CLOSED)
 def test_a_loop_is_named_and_one_that_is_switched_off_is_none(tmp_path, loop):
-    text = f"""<mujoco><worldbody><body name="target" mocap="true"/><body name="arm"><joint name="a" axis="0 0 1"/>
+    text = f"""<mujoco><worldbody><body name="target"/><body name="arm"><joint name="a" axis="0 0 1"/>
     <geom size=".1"/><body name="fore" pos="0 0 .3"><joint name="b" axis="0 1 0"/><geom size=".05"/></body></body>
     </worldbody><equality>{loop}</equality></mujoco>"""
     path = tmp_path / "loop.xml"

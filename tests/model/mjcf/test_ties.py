@@ -241,3 +241,12 @@ def test_hands_and_loops_of_the_menagerie(shared):
             armdyn.load(folder / "robotiq_2f85/2f85.xml", tip=tip)
     with pytest.raises(ModelError, match=r"connect .* ties posterior_arch_to_heel"):
         armdyn.load(folder / "iit_softfoot/softfoot.xml")
+
+
+def test_a_weld_to_a_mocap_body_ties_nothing(tmp_path):
+    """It drags the hand of a simulated robot, as gymnasium-robotics' Fetch has it."""
+    path = write(tmp_path / "dragged.xml", '<equality><weld name="drag" body1="mocap" body2="r2"/></equality>')
+    path.write_text(path.read_text().replace("<worldbody>", '<worldbody><body name="mocap" mocap="true"/>'))
+    arm = armdyn.load(path)
+    assert arm.n == 5
+    assert "equality 'drag' is left out" in arm.notes

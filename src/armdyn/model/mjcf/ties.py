@@ -24,10 +24,11 @@ class Relation(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """Joints that something ties in another way than linearly."""
+    """Joints that something ties in another way than linearly, or one that has several freedoms."""
 
     name: str
     joints: frozenset[str]
+    is_ball: bool = False
 
 
 class TieRule(NamedTuple):
@@ -49,8 +50,8 @@ def tie_joints(bodies: MjcfBodies, chain: Chain, hold: Mapping[str, float]) -> T
     mine = {step.name for step in chain.joints if step.moves}
     for loop in loops(bodies):
         if tied := sorted(loop.joints & mine, key=bodies.joint_names.index):
-            cause = f"{loop.name} ties {_some(tied)} in a way that is not linear"
-            raise ModelError(cause, where=bodies.where, remedy=_avoid(bodies, chain))
+            why = "has three freedoms" if loop.is_ball else f"ties {_some(tied)} in a way that is not linear"
+            raise ModelError(f"{loop.name} {why}", where=bodies.where, remedy=_avoid(bodies, chain))
     rules, held = {}, dict(hold)
     for name, rule in resolve(relations(bodies), bodies).items():
         if name in hold:
@@ -75,7 +76,7 @@ def loops(bodies: MjcfBodies) -> list[Loop]:
     """Ball joints, equalities that are not linear, and spatial tendons that exert forces of their own."""
     m = bodies.model
     balls = [name for j, name in enumerate(bodies.joint_names) if m.jnt_type[j] == BALL]
-    closed = [Loop(f"ball joint '{name}'", frozenset((name,))) for name in balls]
+    closed = [Loop(f"ball joint '{name}'", frozenset((name,)), is_ball=True) for name in balls]
     closed += [one for e in range(m.neq) if isinstance(one := _equality(bodies, e), Loop)]
     for t in range(m.ntendon):
         if not is_fixed(m, t) and acts(m, t) and spring_ends(m, t) is None:
@@ -132,7 +133,8 @@ def _equality(bodies: MjcfBodies, e: int) -> Relation | Loop | None:
         at_sites = int(m.eq_objtype[e]) == int(mujoco.mjtObj.mjOBJ_SITE)
         ends = [int(m.site_bodyid[k]) if at_sites else k for k in (first, second)]
         word = "connect" if kind == mujoco.mjtEq.mjEQ_CONNECT else "weld"
-        tied = _between(bodies, ends)
+        by_hand = any(m.body_mocapid[end] >= 0 for end in ends)  # a mocap body drags what is tied to it
+        tied = frozenset[str]() if by_hand else _between(bodies, ends)
         return Loop(f"{word} '{name}'", tied) if tied else None
     if kind not in (mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtEq.mjEQ_TENDON):
         return None
