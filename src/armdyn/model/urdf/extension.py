@@ -86,13 +86,19 @@ def reconcile(standard: Arm, extension: Arm) -> Arm:
 
 
 def _with_leaders(standard: Arm, extension: Arm) -> Arm:
-    """`standard`, but joints that follow several others, which URDF cannot say, follow them as in `extension`."""
-    if standard.joint_names != extension.joint_names or standard.parents != extension.parents:
+    """`standard`, but listed as `extension` is, and with joints that follow several others: URDF can say neither."""
+    carriers = [{arm.joint_names[i]: ("", *arm.joint_names)[p + 1] for i, p in enumerate(arm.parents)}
+                for arm in (standard, extension)]  # fmt: skip
+    if extension.is_chain or carriers[0] != carriers[1]:
         return standard
-    return standard.with_joints(
-        dataclasses.replace(joint, follows=old.follows, offset=old.offset) if len(old.follows) > 1 else joint
-        for joint, old in zip(standard.joints, extension.joints, strict=True)
-    )
+    order, names = [standard.joint_names.index(name) for name in extension.joint_names], standard.link_names
+    joints = []
+    for i, old in zip(order, extension.joints, strict=True):
+        joint, parent = standard.joints[i], (standard.base_name, *names)[standard.parents[i] + 1]
+        rule = old if len(old.follows) > 1 else joint
+        joints.append(dataclasses.replace(joint, parent=parent, follows=rule.follows, offset=rule.offset))
+    links, tip_link = tuple(standard.links[i] for i in order), names[standard.tip_index]
+    return dataclasses.replace(standard, joints=tuple(joints), links=links, tip_link=tip_link)
 
 
 def _with_kept_frames(standard: Arm, extension: Arm, same_tip: bool) -> Arm:
