@@ -85,6 +85,13 @@ def test_round_trip_of_mechanisms_is_exact(tmp_path, name):
     np.testing.assert_array_equal(back.theta, arm.theta)
 
 
+def test_a_chain_of_a_parallelogram_notes_the_joint_that_it_frees(tmp_path):
+    write_urdf(armdyn.arms.palletizer(), tmp_path / "written.urdf")
+    chain = read_urdf(tmp_path / "written.urdf", tip="forearm")
+    assert chain.coordinate_names == ("waist", "shoulder", "elbow")
+    assert "joint 'elbow' follows others in the whole arm, and moves by itself in this chain" in chain.notes
+
+
 @pytest.mark.parametrize("name", ["slider", "gripper"])
 def test_round_trip_of_files_is_exact(urdfs, tmp_path, name):
     arm = read_urdf(urdfs / f"{name}.urdf", tip={"slider": "tool", "gripper": "flange"}[name])

@@ -157,12 +157,13 @@ def gripper() -> Arm:
             _Row(f"{side}_tip_joint", f"{side}_tip", sign * Z, (0.06, 0, 0), free, _Rod(0.04, (0.04, 0, 0), 0.01),
                  f"{side}_bar", (("left_knuckle", 1.0),), friction=dry),
         ]  # fmt: skip
-    return _arm("gripper", "a gripper with jaws that stay parallel", rows, "left_tip", (0.04, 0, 0))
+    return _arm("gripper", "a gripper with jaws that stay parallel", rows, "left_tip", (0.04, 0, 0), plane=(1, 0, 0, 0))
 
 
 def _arm(
     name: str, what: str, rows: Iterable[_Row], tip_link: str, tip: tuple[float, float, float] = (0.12, 0, 0),
     frames: Iterable[Frame] = (), springs: tuple[Spring, ...] = (),
+    plane: tuple[float, float, float, float] = (0, 0, 1, 0),
 ) -> Arm:  # fmt: skip
     """The arm of rows; its notes say what it is like."""
     listed = list(rows)
@@ -170,7 +171,7 @@ def _arm(
     links = tuple(Link(row.link, _cylinder(row.rod)) for row in listed)
     return Arm(
         tuple(_joint(row) for row in listed), links, name, tool_pose=transform(None, tip), notes=notes,
-        mounting_plane=(0.0, 0.0, 1.0, 0.0), frames=tuple(frames), tip_link=tip_link, springs=springs,
+        mounting_plane=plane, frames=tuple(frames), tip_link=tip_link, springs=springs,
     )  # fmt: skip
 
 

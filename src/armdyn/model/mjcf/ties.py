@@ -133,8 +133,8 @@ def _equality(bodies: MjcfBodies, e: int) -> Relation | Loop | None:
         at_sites = int(m.eq_objtype[e]) == int(mujoco.mjtObj.mjOBJ_SITE)
         ends = [int(m.site_bodyid[k]) if at_sites else k for k in (first, second)]
         word = "connect" if kind == mujoco.mjtEq.mjEQ_CONNECT else "weld"
-        by_hand = any(m.body_mocapid[end] >= 0 for end in ends)  # a mocap body drags what is tied to it
-        tied = frozenset[str]() if by_hand else _between(bodies, ends)
+        # A mocap body drags what is tied to it.
+        tied = frozenset() if any(m.body_mocapid[end] >= 0 for end in ends) else _between(bodies, ends)
         return Loop(f"{word} '{name}'", tied) if tied else None
     if kind not in (mujoco.mjtEq.mjEQ_JOINT, mujoco.mjtEq.mjEQ_TENDON):
         return None

@@ -72,7 +72,9 @@ def reconcile(standard: Arm, extension: Arm) -> Arm:
     )
     names = frame_names(extension)
     if not same_joints or standard.base_name != names.base:
-        return dataclasses.replace(standard, notes=(*extension.notes, *standard.notes))
+        free = (name for name in standard.coordinate_names if name in by_name and by_name[name].follows)
+        freed = (f"joint '{name}' follows others in the whole arm, and moves by itself in this chain" for name in free)
+        return dataclasses.replace(standard, notes=(*extension.notes, *standard.notes, *freed))
     turned = not np.array_equal(standard.gravity, STANDARD_GRAVITY)
     standard = standard.with_gravity(standard.gravity if turned else extension.gravity)
     if not _same_frames(standard, extension):
