@@ -12,20 +12,19 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats
 from armdyn.calibration.check import explain_misfit
 from armdyn.calibration.fit import INTERPRETED_POSES, fit_evidence
-from armdyn.calibration.poses import STILL, Poses
+from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.result import Calibration
 from armdyn.calibration.start import spread
 from armdyn.calibration.unknowns import CalibrationUnknowns, Waves, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.frozen import compute_once
-from armdyn.identification.logs.log import MIN_POSES
+from armdyn.identification.logs.log import MIN_POSES, STILL_TRAVEL
+from armdyn.identification.quality import CAREFUL_ERROR
 from armdyn.model.arm import Arm, require_arm
 from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform
 from armdyn.trace.backend import interpreting
-
-MISFIT_SHARE = 0.1  # residual over the spread of the points from which on these are not poses of the arm as described
 
 
 def calibrate(
@@ -93,7 +92,7 @@ def calibrate(
     fitted[0] += len(measured)
     with interpreting(fitted[0] <= INTERPRETED_POSES):
         state, start = unknowns.start()
-        if start.rms > MISFIT_SHARE * spread(measured):
+        if start.rms > CAREFUL_ERROR * spread(measured):
             raise DataError(explain_misfit(arm, measured, start))
         fit = fit_evidence(unknowns, state)
     if not fit.converged:
@@ -130,5 +129,5 @@ def _require_enough(unknowns: CalibrationUnknowns) -> None:
         remedy = f"measure at least {MIN_POSES} poses, better 30, in which every joint moves"
         raise DataError(cause, where=poses.name, remedy=remedy)
     travel = np.ptp(poses.q, axis=0)
-    if not (travel > STILL).any():
+    if not (travel > STILL_TRAVEL).any():
         raise DataError("no joint moves", where=poses.name, remedy="measure poses in which every joint moves")

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armdyn.calibration.fit import INTERPRETED_POSES
 from armdyn.calibration.pose_columns import LENGTHS
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
@@ -24,7 +25,6 @@ from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting
 
-TRIED_POSES = 60  # as many as tell hypotheses apart
 MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
 UNITS = {name: LENGTHS[unit] for name, unit in (("millimetres", "mm"), ("centimetres", "cm"), ("inches", "in"))}
 
@@ -139,7 +139,7 @@ def name_mistakes(mistakes: tuple[PoseMistake, ...]) -> str:
 
 def _sample(poses: Poses) -> Poses:
     """Stretches of neighbouring rows, for a shift needs neighbours."""
-    return poses.select(np.arange(min(TRIED_POSES, len(poses))))
+    return poses.select(np.arange(min(INTERPRETED_POSES, len(poses))))
 
 
 def _start(arm: Arm, poses: Poses) -> Start:

@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.calibration.fit import INTERPRETED_POSES, MAX_STEPS
+from armdyn.calibration.fit import INTERPRETED_POSES
 from armdyn.calibration.kinematics import command_steps
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.kinematics.inverse import inverse_kinematics
+from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE
 from armdyn.spatial.transform import inverse, transform
 from armdyn.trace.backend import interpreting
 
 if TYPE_CHECKING:
     from armdyn.calibration.result import Calibration
-
-REACHED = 1e-9  # m, rad
 
 
 def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = None) -> NDArray:
@@ -38,9 +37,9 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
     geometry, deflection = calibration.geometry, calibration.deflection
     missed = np.ones(len(q), bool)
     with interpreting(len(q) <= INTERPRETED_POSES):
-        for _ in range(MAX_STEPS):
+        for _ in range(MAX_ITERATIONS):
             q, error = command_steps(carried, q, poses, task=task, geometry=geometry, deflection=deflection)
-            missed = np.asarray(error).max(axis=1) >= REACHED
+            missed = np.asarray(error).max(axis=1) >= NEGLIGIBLE
             if not missed.any():
                 break
     q = _readings(calibration, q)
@@ -56,9 +55,9 @@ def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = 
 def _readings(calibration: Calibration, driven: NDArray) -> NDArray:
     """Readings (N, n) of joints at positions with harmonics: these are a thousandth, so that few rounds settle."""
     q = driven
-    for _ in range(MAX_STEPS):
+    for _ in range(MAX_ITERATIONS):
         q, before = driven - (calibration.driven(q) - q), q
-        if np.abs(q - before).max(initial=0.0) < REACHED * REACHED:
+        if np.abs(q - before).max(initial=0.0) < NEGLIGIBLE**2:
             break
     return q
 

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.calibration.start import POSE_ARM_M
-from armdyn.calibration.unknowns import GROUPS, ROUND_OFF, CalibrationState, CalibrationUnknowns
+from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns
 from armdyn.errors import DataError
+from armdyn.identification.fit.evidence import SETTLED
+from armdyn.precision import MAX_ITERATIONS, SIX_DIGITS
 from armdyn.spatial.rotation import skew
 
 # Typical sizes of errors of industrial arms, by group [m, rad, rad, deflection per moment, rad, rad], and how many
@@ -21,10 +23,7 @@ from armdyn.spatial.rotation import skew
 TYPICAL = {"translation": 3e-4, "rotation": 8e-4, "offset": 4e-3, "gravity": 3e-5, "harmonic": 2e-4, "approach": 2e-4}
 PRIOR_SAMPLES = 4.0
 STUDENT = 4.0  # degrees of freedom of the noise of a pose
-QUIET_M = 1e-7  # m: no instrument has less noise; poses that were computed do
-MAX_STEPS = 150  # of a fit, or of a command: away from singular poses three suffice for that
 INTERPRETED_POSES = 100  # of an arm: as long as fits of fewer take, compiling the formulas takes as well
-SETTLED = 1e-2  # change of numbers in their standard deviations, and relative change of deviations, that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +54,10 @@ def fit_evidence(unknowns: CalibrationUnknowns, state: CalibrationState) -> Evid
     counts = is_measured.sum(1)
     share = least_share(counts)
     freedom = counts * share
-    noise = max(float(np.sqrt(np.nanmean(r**2))), QUIET_M)
+    # No instrument has less noise; poses that were computed do.
+    noise = max(float(np.sqrt(np.nanmean(r**2))), SIX_DIGITS)
     steps, settled = 0, False
-    while not settled and steps < MAX_STEPS:
+    while not settled and steps < MAX_ITERATIONS:
         steps += 1
         r = np.nan_to_num(unknowns.residuals(state))
         J = np.where(is_measured[..., None], unknowns.jacobian(state), 0.0)
@@ -67,7 +67,7 @@ def fit_evidence(unknowns: CalibrationUnknowns, state: CalibrationState) -> Evid
         information = _information(J, share * weights) / noise**2
         damping = np.zeros_like(precision)
         # Steps of base and tool that no pose shows, as the height of a SCARA.
-        damping[: unknowns.n_flat] = ROUND_OFF**2 * np.diag(information)[: unknowns.n_flat]
+        damping[: unknowns.n_flat] = SIX_DIGITS**2 * np.diag(information)[: unknowns.n_flat]
         covariance = _invert(information + np.diag(precision + damping))
         values = np.concatenate([np.zeros(unknowns.n_flat), unknowns.values(state)])
         gradient = np.einsum("kdp,kd->p", J, r * (share * weights)[:, None]) / noise**2 - precision * values
@@ -80,7 +80,7 @@ def fit_evidence(unknowns: CalibrationUnknowns, state: CalibrationState) -> Evid
         share = _independent_share(unknowns, state, weights, gamma, counts)
         freedom = counts * share
         left = freedom.sum() - unknowns.n_flat - gamma.sum()
-        new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), QUIET_M)
+        new_noise = max(float(np.sqrt(np.sum(weights * share * np.sum(r**2, 1)) / max(left, 1.0))), SIX_DIGITS)
         squares = np.bincount(groups, unknowns.values(state) ** 2, len(GROUPS))
         new = np.sqrt(
             (squares + PRIOR_SAMPLES * typical**2) / (np.bincount(groups, gamma, len(GROUPS)) + PRIOR_SAMPLES)
@@ -112,7 +112,7 @@ def _independent_share(
     arms = state.tool - state.tool.mean(axis=0)
     motions = np.concatenate([np.tile(np.eye(3), (M, 1, 1)), skew(arms)], axis=2).reshape(3 * M, 6)
     U, s, _ = np.linalg.svd(motions, full_matrices=False)
-    body = U[:, s > ROUND_OFF * s[0]]
+    body = U[:, s > SIX_DIGITS * s[0]]
     tips, _ = unknowns.predict(state)
     r = unknowns.residuals(state).reshape(len(tips), M, 3)[whole] @ tips[whole, :3, :3]
     r = r.reshape(-1, 3 * M) * np.sqrt(weights[whole])[:, None]

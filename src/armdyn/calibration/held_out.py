@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.calibration.fit import INTERPRETED_POSES, QUIET_M, EvidenceFit, fit_evidence
+from armdyn.calibration.fit import INTERPRETED_POSES, EvidenceFit, fit_evidence
 from armdyn.calibration.unknowns import NO_WAVES, CalibrationUnknowns, free_entries
+from armdyn.precision import SIX_DIGITS
 from armdyn.progress import ProgressCallback
 from armdyn.trace.backend import interpreting
 
@@ -153,6 +154,6 @@ def _deviations(squares: NDArray, frames: bool) -> tuple[float, float]:
         x = x[np.isfinite(x)]
         # The share that a new one exceeds, not one of these: as in conformal prediction (Vovk et al. 2005).
         share = min(1.0, 0.95 * (1 + 1 / len(x)))
-        return float(np.sqrt(max(np.quantile(x, share), QUIET_M**2)))
+        return float(np.sqrt(max(np.quantile(x, share), SIX_DIGITS**2)))
 
     return (deviation(squares[::2]), deviation(squares[1::2])) if frames else (deviation(squares), np.nan)

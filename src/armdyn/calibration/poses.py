@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.arrays import as_floats, read_only
 from armdyn.errors import DataError, ShapeError
 from armdyn.frozen import Frozen
+from armdyn.identification.logs.log import STILL_TRAVEL
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.spatial.rotation import nearest_rotation
@@ -91,7 +92,7 @@ class Poses(Frozen):
 def _sides(q: NDArray) -> NDArray:
     """Signs (K, n) of the joints' way from the row before."""
     way = np.nan_to_num(np.diff(q, axis=0, prepend=q[:1]))
-    return np.where(np.abs(way) > STILL, np.sign(way), 0.0)
+    return np.where(np.abs(way) > STILL_TRAVEL, np.sign(way), 0.0)
 
 
 def _points(points: ArrayLike, count: int, name: str) -> NDArray:
@@ -120,4 +121,3 @@ def _poses(poses: ArrayLike, count: int, name: str) -> NDArray:
 
 
 ROTATION_TOLERANCE = 1e-3  # matrices printed with four digits are rotations all the same
-STILL = 1e-3  # rad or m: a joint that stays within did not move; commands differ by more

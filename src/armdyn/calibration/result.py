@@ -27,12 +27,13 @@ from armdyn.calibration.held_out import (
     summary,
 )
 from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
-from armdyn.calibration.poses import STILL, Poses
+from armdyn.calibration.poses import Poses
 from armdyn.calibration.start import FLAT_SHARE
 from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, zero_columns
 from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
 from armdyn.errors import ArmdynError
 from armdyn.frozen import Frozen
+from armdyn.identification.logs.log import STILL_TRAVEL
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
 from armdyn.progress import ProgressCallback, reporting, with_share
@@ -175,7 +176,7 @@ class Calibration(Reported, Frozen):
         still = [
             name
             for name, span in zip(self.nominal.joint_names, np.ptp(self.poses.q, axis=0), strict=True)
-            if span < STILL
+            if span < STILL_TRAVEL
         ]
         if still:
             notes.append(f"{', '.join(still)} never moved: errors of frames beside it cannot be told apart")

@@ -14,12 +14,12 @@ from armdyn.calibration.start import POSE_ARM_M, Start, as_points, linear_start,
 from armdyn.frozen import compute_once
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
+from armdyn.precision import SIX_DIGITS
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.rotation import from_axis_angle, skew, to_axis_angle
 from armdyn.trajectory.motion_limits import RANDOM_POSES
 
 GROUPS = ("translation", "rotation", "offset", "gravity", "harmonic", "approach")
-ROUND_OFF = 1e-6  # singular values below this share of the largest are round-off
 
 
 class CalibrationState(NamedTuple):
@@ -55,7 +55,7 @@ def deflection_functions(arm: Arm) -> Deflections:
     joints, rows = [], []
     for i in range(arm.n):
         _, s, Vt = np.linalg.svd(Y[:, i], full_matrices=False)
-        keep = s > ROUND_OFF * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(RANDOM_POSES)
+        keep = s > SIX_DIGITS * max(float(np.linalg.norm(arm.gravity)), 1e-12) * np.sqrt(RANDOM_POSES)
         joints += [i] * int(keep.sum())
         rows += list(Vt[keep])
     return Deflections(np.array(joints, int), np.array(rows).reshape(-1, 4 * arm.n))

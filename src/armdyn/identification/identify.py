@@ -48,12 +48,11 @@ from armdyn.identification.fit.validation import arm_torque, compare, compare_ar
 from armdyn.identification.gravity_poses import fit_poses, one_sided
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding, FindingKind, with_remedy
-from armdyn.identification.hypotheses.findings import STILL_TRAVEL
 from armdyn.identification.hypotheses.inspection import Logs, as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
-from armdyn.identification.logs.log import PIECE_SAMPLES, Log, require_all_torques, require_torques
+from armdyn.identification.logs.log import PIECE_SAMPLES, STILL_TRAVEL, Log, require_all_torques, require_torques
 from armdyn.identification.motion.track import Track, tracks_of
 from armdyn.identification.options import (
     CorrectionOptions,

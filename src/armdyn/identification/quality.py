@@ -39,6 +39,7 @@ class Level(StrEnum):
 
 
 WORDS = tuple(Level)
+NOTABLE_RATIO = 1.5  # of a held-out error to another, from which on it asks for an explanation
 CAREFUL_ERROR, NOT_USABLE_ERROR = 0.1, 0.4  # expected errors of the whole
 JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # errors of a joint, relative to its own torque
 MIN_SECONDS = 8.0  # of motion, below which other motion is unknown

@@ -14,7 +14,7 @@ from armdyn.html import command_line
 from armdyn.identification.fit.result import Fit
 from armdyn.identification.logs.columns import some_names
 from armdyn.identification.logs.log import SMALL_SHARE, Log
-from armdyn.identification.quality import WORDS, Level, NextStep
+from armdyn.identification.quality import NOTABLE_RATIO, WORDS, Level, NextStep
 from armdyn.model.arm import Arm
 from armdyn.report import options
 from armdyn.report.options import shown_path
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
-HELD_OUT_RATIO = 1.5  # held-out error over the fitted one, from which on more data help
 EXCITE = "armdyn excite designs one"
 
 
@@ -40,7 +39,7 @@ def advice(fit: Fit) -> list[str]:
             f"change any torque. To determine them, log a faster motion of {_joints(fit, fit.weak)} together."
         )
     suggestions += _timid(fit)
-    if fit.held_out > HELD_OUT_RATIO * fit.rel_error:
+    if fit.held_out > NOTABLE_RATIO * fit.rel_error:
         suggestions.append("The held-out error is well above the training error. Log a longer or a different motion.")
     if fit.strength >= STRONG_PRIOR:
         suggestions.append(

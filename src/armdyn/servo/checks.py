@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError
+from armdyn.identification.logs.columns import MOVING_RANGE
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.quality import NOT_USABLE_ERROR
 from armdyn.model.arm import Arm
 from armdyn.servo.log import ServoLog
 from armdyn.servo.parameters import MAX_DELAY_S
 from armdyn.servo.replay import SETTLING_TIME_S
-from armdyn.servo.units import MAX_OUTSIDE_SHARE
 
-MIN_MOTION = 0.02  # rad or m: what a joint must be commanded to move at least
 LIMIT_SLACK_RAD = np.radians(2.0)  # rad: encoders and limits of descriptions differ by some
 
 
@@ -27,18 +27,18 @@ def check_logs(arm: Arm, logs: Sequence[ServoLog]) -> NDArray:
         _reject_saturated(arm, log)
     commanded = np.array([np.ptp(log.command, axis=0) for log in logs]).max(0)
     measured = np.array([np.ptp(log.q, axis=0) for log in logs]).max(0)
-    if not (commanded > MIN_MOTION).any():
+    if not (commanded > MOVING_RANGE).any():
         cause = f"nothing is commanded: no joint's command moves by more than {1e3 * commanded.max():.2g} mrad"
         remedy = "record while the arm follows a motion, and look whether command= names the commanded positions"
         raise DataError(cause, where=logs[0].name, remedy=remedy)
-    still = (commanded > MIN_MOTION) & (measured < MIN_MOTION / 4)
+    still = (commanded > MOVING_RANGE) & (measured < MOVING_RANGE / 4)
     if still.any():
         cause = f"joint '{arm.joint_names[int(np.argmax(still))]}' is commanded but does not move"
         remedy = "is its torque on, and does measured= name the measured positions?"
         raise DataError(cause, where=logs[0].name, remedy=remedy, names=(arm.joint_names[int(np.argmax(still))],))
     for log in logs:
-        _reject_swapped(arm, log, commanded > MIN_MOTION)
-    return commanded > MIN_MOTION
+        _reject_swapped(arm, log, commanded > MOVING_RANGE)
+    return commanded > MOVING_RANGE
 
 
 def _reject_saturated(arm: Arm, log: ServoLog) -> None:
@@ -47,7 +47,7 @@ def _reject_saturated(arm: Arm, log: ServoLog) -> None:
     beyond = (log.command > upper + LIMIT_SLACK_RAD) | (log.command < lower - LIMIT_SLACK_RAD)
     share = beyond.mean(0)
     j = int(np.argmax(share))
-    if share[j] > MAX_OUTSIDE_SHARE:
+    if share[j] > SMALL_SHARE:
         worst = log.command[beyond[:, j], j]
         far = worst[np.argmax(np.abs(worst))]
         cause = (
@@ -64,7 +64,7 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
     most = int((MAX_DELAY_S + SETTLING_TIME_S) / log.dt)  # no servo answers later
     if len(t) < 4 * most:
         return
-    for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > MIN_MOTION)):
+    for j in np.flatnonzero(moved & (np.ptp(log.command, axis=0) > MOVING_RANGE)):
         sent = np.interp(t, log.stamps, log.command[:, j])
         measured = np.interp(t, log.t, log.q[:, j])
         middle = sent[most:-most] - sent.mean()
@@ -72,7 +72,7 @@ def _reject_swapped(arm: Arm, log: ServoLog, moved: NDArray) -> None:
         missed = [np.std(measured[most + k : len(t) - most + k] - sent.mean() - middle) for k in lags]
         best = int(np.argmin(missed))
         name = arm.joint_names[j]
-        if missed[best] > NOT_USABLE_ERROR * np.std(middle) + MIN_MOTION:
+        if missed[best] > NOT_USABLE_ERROR * np.std(middle) + MOVING_RANGE:
             cause = (
                 f"joint '{name}' does not follow its commands (it misses {missed[best]:.2g} of "
                 f"{np.std(middle):.2g} rad)"

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.logs.log import SMALL_SHARE
+from armdyn.identification.quality import NOTABLE_RATIO
 from armdyn.servo.findings import ServoFinding, ServoFindingKind
 from armdyn.servo.log import encoder_error
 from armdyn.servo.parameters import MAX_DELAY_S, NAMES
 from armdyn.servo.result import WORDS, ServoFit
-from armdyn.servo.units import MAX_OUTSIDE_SHARE
-
-MISFIT_RATIO = 1.6  # held-out error over what the encoder's resolution alone makes
 
 
 def findings(fit: ServoFit) -> tuple[ServoFinding, ...]:
@@ -55,7 +54,7 @@ def _saturated(fit: ServoFit) -> list[ServoFinding]:
     pieces = [piece for log in fit.logs for piece in log.pieces]
     error = np.concatenate([piece.sent - piece.q for piece in pieces])
     share = (np.abs(error) * fit.stiffness > fit.arm.effort_limits).mean(0)
-    full = share > MAX_OUTSIDE_SHARE
+    full = share > SMALL_SHARE
     if not full.any():
         return []
     return [ServoFinding(ServoFindingKind.SATURATED, _joints(fit, full), "compliance", float(share.max()))]
@@ -71,7 +70,7 @@ def _further_terms(fit: ServoFit) -> list[ServoFinding]:
 def _misfit(fit: ServoFit) -> list[ServoFinding]:
     floor = np.min([encoder_error(log.q) for log in fit.logs], axis=0)
     moved = np.array([word != "not moved" for word in fit.words[0]])
-    bad = moved & (fit.held_out > MISFIT_RATIO * floor)
+    bad = moved & (fit.held_out > NOTABLE_RATIO * floor)
     if not bad.any():
         return []
     j = int(np.argmax(np.where(bad, fit.held_out / floor, 0.0)))

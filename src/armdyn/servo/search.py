@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.fit.choice import CLEARLY
 from armdyn.servo.log import ENCODER_NOISE
 from armdyn.servo.parameters import ParameterLayout
 from armdyn.servo.replay import Replay, residuals
@@ -16,7 +17,6 @@ from armdyn.servo.replay import Replay, residuals
 # that small differences are noise.
 DIFFERENCE_RATIO, DIFFERENCE_FLOORS = 0.1, 2.0
 DAMPINGS = (1e-8, 1e-4, 1e-2, 1.0)  # of Levenberg and Marquardt, tried at a time
-CONVERGED_FALL = 6e-3  # relative fall of the cost from one step to the next
 PRIOR_WEIGHT = 3e-5  # pull to the first guess, in parts of what a parameter that the log shows has
 
 
@@ -76,7 +76,7 @@ def search(point: Point, max_steps: int) -> Point:
         fall = 1 - costs[best] / point.cost
         r = moved[best]
         point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), ENCODER_NOISE**2))
-        if fall < CONVERGED_FALL:
+        if fall < CLEARLY:
             return point
     return point
 

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlation_times
+from armdyn.identification.hypotheses.regression import MODEL_ERROR
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.servo.search import Point
 
-MODEL_ERROR = 0.02  # least share of the squared error that is not noise: models are not quite the arms
 UNKNOWN_RATIO = 3.0  # of a parameter, beyond which nothing is known
 
 

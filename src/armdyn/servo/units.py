@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
+from armdyn.identification.logs.columns import MOVING_RANGE
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
 
 UNITS = ("rad", "deg", "ticks", "normalised")
@@ -13,8 +15,6 @@ TICKS_PER_TURN, TICKS_AT_ZERO = 4096, 2048  # of a turn, and at zero: Feetech ST
 NORMALISED_HALF_RANGE = 100.0  # normalised positions go from -100 to 100 over a joint's range
 # A converted position may leave a joint's range by so much: zeros of encoders and descriptions differ.
 RANGE_SLACK_RAD = np.radians(20.0)
-MAX_OUTSIDE_SHARE = 0.02  # of the samples
-MIN_MOTION_RAD = np.radians(3.0)  # a whole log that moves less is in another unit
 
 
 def to_radians(arm: Arm, x: NDArray, units: str, where: str) -> NDArray:
@@ -60,7 +60,7 @@ def _likelier(arm: Arm, x: NDArray, q: NDArray, units: str, where: str) -> str:
         j, far = _worst(arm, q)
         lower, upper = (bound[j] for bound in arm.position_limits)
         return f": joint '{arm.joint_names[j]}' would be at {far:.3g} with limits {lower:.3g} to {upper:.3g}{hint}"
-    still = np.ptp(q, axis=0).max() < MIN_MOTION_RAD
+    still = np.ptp(q, axis=0).max() < MOVING_RANGE
     return (
         f": the arm would move {np.degrees(np.ptp(q, axis=0).max()):.2g} degrees only{hint}" if still and could else ""
     )
@@ -68,7 +68,7 @@ def _likelier(arm: Arm, x: NDArray, q: NDArray, units: str, where: str) -> str:
 
 def _plausible(arm: Arm, q: NDArray) -> bool:
     """Whether positions stay about within the joints' limits, or within two turns where there are none."""
-    return bool((_outside(arm, q) <= MAX_OUTSIDE_SHARE).all())
+    return bool((_outside(arm, q) <= SMALL_SHARE).all())
 
 
 def _outside(arm: Arm, q: NDArray) -> NDArray:

@@ -16,13 +16,12 @@ from armdyn.studio.drawing.shapes import PAINT
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.drawing.urdf_shapes import Visuals
 from armdyn.studio.state import ArmState, first_state
-from armdyn.studio.tab import Tab
+from armdyn.studio.tab import PANEL_PX, Tab
 from armdyn.studio.uploads import bound_uploads
 
 if TYPE_CHECKING:
     from viser import ClientHandle, ViserServer
 
-RIGHT_PANEL_PX = 430  # width, for all tabs in a row
 # viser's panels keep their widths in narrow windows, and on phones it lays all of them into a sheet over the lower
 # right of the picture. Here they shrink with the window; the sheet is as wide as the page and the picture ends where
 # it begins, unless it is folded away.
@@ -61,7 +60,7 @@ class Studio:
         server.gui.configure_theme(brand_color=PAINT["joint"], show_logo=False, show_share_button=False)
         server.scene.world_axes.visible = False
         server.gui.main_panel.dock_right()
-        server.gui.main_panel.set_width(RIGHT_PANEL_PX)
+        server.gui.main_panel.set_width(PANEL_PX)
         server.gui.add_html(style(SCREENS))
         first_view(subject.room, self._next[1].links).apply(server.initial_camera, "up")
         server.on_client_connect(self._open)

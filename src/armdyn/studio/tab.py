@@ -30,7 +30,7 @@ from armdyn.studio.state import ArmState, StudioState, first_state
 if TYPE_CHECKING:
     from viser import ClientHandle
 
-LEFT_PANEL_PX = 380  # width
+PANEL_PX = 430  # width, for all tabs in a row
 
 
 class Tab:
@@ -75,7 +75,7 @@ class Tab:
         gui, page = self.page.gui, self.page
         panel = gui.add_panel()
         panel.dock_left()
-        panel.set_width(LEFT_PANEL_PX)
+        panel.set_width(PANEL_PX)
         with panel.add_tab(self.subject.arm.name, "gauge"):
             self.tip = TipReadout(page)
             self.clearance = ClearanceReadout(page, self.subject)

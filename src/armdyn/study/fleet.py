@@ -17,12 +17,11 @@ from armdyn.identification.fit.result import Fit
 from armdyn.identification.identify import identify
 from armdyn.model.arm import Arm
 from armdyn.study.spec import Columns, Head, Study
-from armdyn.study.summary import Section, Summary
+from armdyn.study.summary import MIN_CASES_BEYOND, Section, Summary
 from armdyn.study.table import StudyError, StudyTable
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_STD = 3.5
-MIN_ROBOTS = 5  # robots without which nothing is usual
 ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
 
@@ -161,7 +160,7 @@ def fleet_table(columns: Columns) -> tuple[list[FleetStatistic], list[Outlier]]:
         median = float(np.median(values[known]))
         spread = float(median_abs_deviation(values[known], scale="normal"))
         usual.append(FleetStatistic(arm, parameter, median, spread, int(known.sum())))
-        if known.sum() < MIN_ROBOTS:
+        if known.sum() < MIN_CASES_BEYOND:
             continue
         std = np.where(np.isnan(stds), 0.0, stds)
         far = known & (np.abs(values - median) > np.maximum(OUTLIER_STD * spread, 2 * std))

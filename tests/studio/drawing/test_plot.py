@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from armdyn.html import MAX_POINTS
 from armdyn.studio.drawing.plot import thin, value_range
 
 NAN = np.nan
@@ -33,5 +34,5 @@ def test_a_bad_start_does_not_hide_the_rest():
 
 def test_thinned_curves_keep_their_ends():
     t, curves = thin(np.arange(5000.0), {"x": np.arange(5000.0) ** 2})
-    assert len(t) == 600
+    assert len(t) == MAX_POINTS
     assert (t[0], t[-1], curves["x"][-1]) == (0.0, 4999.0, 4999.0**2)

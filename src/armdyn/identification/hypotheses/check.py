@@ -19,7 +19,6 @@ from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEnco
 from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
-    STILL_TRAVEL,
     JointFigures,
     clock_findings,
     column_tests,
@@ -32,7 +31,7 @@ from armdyn.identification.hypotheses.payload import payload_findings
 from armdyn.identification.hypotheses.regression import ScreeningRegression
 from armdyn.identification.hypotheses.screening import Hypothesis, screen
 from armdyn.identification.hypotheses.sensors import torque_findings, torque_tests
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import STILL_TRAVEL, Log
 from armdyn.identification.motion.differentiate import METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters, Track, tracks_of
 from armdyn.model.arm import Arm, require_arm

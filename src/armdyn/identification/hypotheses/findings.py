@@ -14,10 +14,16 @@ from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.guess_columns import RATE_LIKENESS
-from armdyn.identification.logs.log import DYNAMICS_SECONDS, GAP_SECONDS, SMALL_SHARE, Log, turns_too_far
+from armdyn.identification.logs.log import (
+    DYNAMICS_SECONDS,
+    GAP_SECONDS,
+    SMALL_SHARE,
+    STILL_TRAVEL,
+    Log,
+    turns_too_far,
+)
 from armdyn.model.arm import Arm
 
-STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
 PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
 COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.html import MAX_POINTS
+
 if TYPE_CHECKING:
     from viser import ClientHandle
 
 HEIGHT_PX = 210
-MAX_POINTS = 600  # of a curve: more cannot be seen
 BAND_FILL = "rgba(232, 130, 30, 0.25)"
 COLORS = ("#e8821e", "#2662a8", "#3a9a5b", "#8e5bb5", "#c8322b", "#7a8290", "#b58a2b", "#2b9fb5")
 
