@@ -121,9 +121,8 @@ def _archive(name: str, write: Callable[[Path], Any]) -> Download:
 def csv_file(motion: PlayedMotion | None) -> Download:
     """Return the motion that is loaded, as a log."""
     if motion is None:
-        raise ArmdynError(
-            "no motion is loaded yet", where="studio", remedy="load a log, run a comparison or design a motion first"
-        )
+        remedy = "load a log, run a comparison or design a motion first"
+        raise ArmdynError("no motion is loaded yet", where="studio", remedy=remedy)
     return Download(f"{identifier(Path(motion.name).stem)}.csv", motion.csv().encode())
 
 

@@ -134,9 +134,8 @@ def _check(
             some = wanted[role] = _of_stem(some[0], table, arm) or some
         missing = [name for name in some if name not in table]
         if missing:
-            raise ReadError(
-                f"no column '{missing[0]}' for {role}; there are {some_names(table)}", where=where, names=(missing[0],)
-            )
+            cause = f"no column '{missing[0]}' for {role}; there are {some_names(table)}"
+            raise ReadError(cause, where=where, names=(missing[0],))
         if len(some) != count:
             raise ReadError(where=where, expected=f"{pluralize(count, 'column')} for {role}", got=", ".join(some))
     return wanted
@@ -200,20 +199,14 @@ def _require(roles: Mapping[str, NDArray], stamped: bool, names: Collection[str]
         kinds = " and ".join(CALLED[role] for role in missing)
         like = ", ".join(f"{role}1{f' .. {role}{arm.n}' if arm.n > 1 else ''}" for role in missing)
         wanted = ", ".join(f"'{role}': [...]" for role in (*missing, *(() if stamped else ("t",))))
-        raise ReadError(
-            f"no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}",
-            where=where,
-            expected=f"names like {like}, or columns={{{wanted}}}",
-            got=some_names(names),
-        )
+        cause = f"no columns of joint {kinds} for the {pluralize(arm.n, 'joint')}"
+        expected = f"names like {like}, or columns={{{wanted}}}"
+        raise ReadError(cause, where=where, expected=expected, got=some_names(names))
     for role, called in CALLED.items():
         empty = np.flatnonzero(~np.isfinite(roles[role]).any(axis=0))
         if len(empty) and (role == "q" or len(empty) == arm.n):  # joints may have no torque sensor
-            raise ReadError(
-                f"{called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers",
-                where=where,
-                names=(arm.coordinate_names[empty[0]],),
-            )
+            cause = f"{called} of joint {empty[0] + 1} '{arm.coordinate_names[empty[0]]}' hold no numbers"
+            raise ReadError(cause, where=where, names=(arm.coordinate_names[empty[0]],))
 
 
 def _together(columns: list[NDArray]) -> NDArray:
@@ -282,11 +275,8 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
         if column and column.role == role:
             group = offered.setdefault(column.rank, {})
             if column.joint in group:
-                raise ReadError(
-                    f"columns '{group[column.joint]}' and '{name}' both claim to be {role}{column.joint}",
-                    where=where,
-                    names=(group[column.joint], name),
-                )
+                cause = f"columns '{group[column.joint]}' and '{name}' both claim to be {role}{column.joint}"
+                raise ReadError(cause, where=where, names=(group[column.joint], name))
             group[column.joint] = name
     for rank in sorted(offered):
         chosen = _in_order(offered[rank], arm)
@@ -302,13 +292,11 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
             if role == "tau" and (some := _some_joints(group, known, arm)):
                 return some
             other = f"; the log of an arm with {len(group)} joints?" if 1 < len(group) < arm.n else ""
-            raise ReadError(
+            cause = (
                 f"{CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
-                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other})",
-                where=where,
-                remedy=f"name them with columns={{'{role}': [...]}}",
-                names=missing,
+                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other})"
             )
+            raise ReadError(cause, where=where, remedy=f"name them with columns={{'{role}': [...]}}", names=missing)
     return None
 
 
@@ -317,11 +305,8 @@ def _reject_surplus(columns: Mapping[str, list[str]], arm: Arm, where: str) -> N
     if columns:
         many = "; ".join(f"{role}: {', '.join(some):.100}" for role, some in columns.items())
         first = ", ".join(f"'{role}': {some[: arm.n]}" for role, some in columns.items())
-        raise ReadError(
-            f"more columns than the {pluralize(arm.n, 'joint')} of arm '{arm.name}' ({many})",
-            where=where,
-            remedy=f"say which are those of the arm, such as columns={{{first}}}",
-        )
+        cause = f"more columns than the {pluralize(arm.n, 'joint')} of arm '{arm.name}' ({many})"
+        raise ReadError(cause, where=where, remedy=f"say which are those of the arm, such as columns={{{first}}}")
 
 
 def _in_order(group: Mapping[str, str], arm: Arm) -> list[str] | None:
@@ -355,12 +340,8 @@ def _scale(units: list[str], role: str, arm: Arm, angle: str | None, where: str)
     """Factors (n,) to SI units, by the names' units or by `angle`, and words on it."""
     unknown = next((unit for unit in units if unit and unit not in UNITS), None)
     if unknown is not None:
-        raise ReadError(
-            f"the unit '{unknown}' is not known",
-            where=where,
-            expected="one such as rad, deg, mm, N m, A, ms",
-            names=(unknown,),
-        )
+        expected = "one such as rad, deg, mm, N m, A, ms"
+        raise ReadError(f"the unit '{unknown}' is not known", where=where, expected=expected, names=(unknown,))
     turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
     angles = role in ("q", "qd") and turns.any()
     if any(units):

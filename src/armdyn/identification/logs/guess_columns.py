@@ -43,11 +43,8 @@ def guess_columns(
             where=where, expected=f"{'times, then ' if clock else ''}{groups}", remedy=remedy,
         )  # fmt: skip
     if roles is None:
-        raise ReadError(
-            f"{columns} have no names, and their values do not show which role each has for {joints}",
-            where=where,
-            remedy=remedy,
-        )
+        cause = f"{columns} have no names, and their values do not show which role each has for {joints}"
+        raise ReadError(cause, where=where, remedy=remedy)
     guess = {role: names[leading + k * arm.n : leading + (k + 1) * arm.n] for role, k in roles.items()}
     times = [k for k in range(leading) if not _counts(data[:, k])]
     if not times and rate is None and leading:

@@ -55,9 +55,8 @@ def _parse(text: str, path: Path) -> Any:
 
 def _flat(record: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     if depth > MAX_NESTED:
-        raise ReadError(
-            f"objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'", path=path, names=(inside,)
-        )
+        cause = f"objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'"
+        raise ReadError(cause, path=path, names=(inside,))
     for name, value in record.items():
         full = f"{inside}.{name}" if inside else name
         if isinstance(value, Mapping):

@@ -212,9 +212,8 @@ def _coupling(arm: Arm, coupling: ArrayLike | None) -> NDArray:
     C = arm.coupling if coupling is None else np.asarray(coupling, float)
     C = np.eye(arm.n) if C is None else C
     if C.shape != (arm.n, arm.n) or not np.isfinite(C).all() or np.linalg.matrix_rank(C) < arm.n:
-        raise ShapeError(
-            where="read_log", expected=f"an invertible coupling of shape ({arm.n}, {arm.n})", got=f"shape {C.shape}"
-        )
+        expected = f"an invertible coupling of shape ({arm.n}, {arm.n})"
+        raise ShapeError(where="read_log", expected=expected, got=f"shape {C.shape}")
     return C
 
 
