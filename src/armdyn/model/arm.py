@@ -616,16 +616,25 @@ class Arm(HintedAttributes, Frozen):
     @cached_property
     def _known_theta(self) -> NDArray:
         """`theta`, or an error that names what is missing."""
-        lacking = {}
+        lacking: dict[str, list[str]] = {}
         for link in self.links:
             unknown = [name for name, x in zip(inertial.NAMES, link.inertia.theta, strict=True) if np.isnan(x)]
             if unknown:
                 what = "all ten" if len(unknown) == inertial.SIZE else ", ".join(unknown)
-                lacking[link.name] = f"link '{link.name}' lacks {what}"
+                lacking.setdefault(what, []).append(link.name)
         if lacking:
-            cause = f"dynamics needs every inertial parameter, but {'; '.join(lacking.values())}"
+            parts = [
+                f"{'link' if len(names) == 1 else 'each of links'} {', '.join(map(quote, names))} lacks {what}"
+                for what, names in lacking.items()
+            ]
+            cause = f"dynamics needs every inertial parameter, but {'; '.join(parts)}"
             remedy = "identify them, or give them with with_theta"
-            raise MissingInertiaError(cause, where=f"arm '{self.name}'", remedy=remedy, names=lacking)
+            raise MissingInertiaError(
+                cause,
+                where=f"arm '{self.name}'",
+                remedy=remedy,
+                names=[name for names in lacking.values() for name in names],
+            )
         return self.theta
 
 

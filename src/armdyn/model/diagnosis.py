@@ -64,7 +64,7 @@ def _known_links(arm: Arm) -> list[Link]:
 
 def _missing_inertia(arm: Arm) -> Iterator[Row]:
     unknown = [link for link in arm.links if not link.inertia.is_known]
-    yield "missing", unknown, "no inertia; dynamics needs one (identify, or give with_theta)"
+    yield "missing", unknown, "no inertia; dynamics needs one: identify it, or write it into the description"
 
 
 def _impossible(arm: Arm) -> Iterator[Row]:
