@@ -59,12 +59,14 @@ class Slave:
         self.fmu.doStep(currentCommunicationPoint=k / RATE, communicationStepSize=1 / RATE)
 
 
-@pytest.fixture(scope="module", params=["planar2", "dry friction and rotors", "saturated, with lag"])
+@pytest.fixture(scope="module", params=["planar2", "dry friction and rotors", "saturated, with lag", "palletizer"])
 def plant(request):
     if request.param == "planar2":
         return armdyn.Plant(armdyn.arms.planar2())
     if request.param == "dry friction and rotors":
         return armdyn.Plant(rubbing())
+    if request.param == "palletizer":  # a parallelogram with a balancer
+        return armdyn.Plant(armdyn.arms.palletizer())
     return armdyn.Plant(armdyn.arms.planar2(), saturation=[40.0, 8.0], motor_lag=0.01)
 
 

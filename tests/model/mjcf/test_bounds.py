@@ -37,6 +37,7 @@ BOUNDED = {
     "replicas": {"body": '<replicate count="3" offset="0 0 1"><geom size=".1"/></replicate>'},
     "height field": {"asset": '<hfield name="h" nrow="10" ncol="10" size="1 1 1 1"/>'},
     "sizes": {"top": '<size njmax="500" nconmax="100"/>'},
+    "many contacts": {"top": '<size njmax="80000" nconmax="40000"/>'},
     "a texture that is never made": {
         "asset": '<texture name="t" type="2d" builtin="checker" width="100000" height="100000"/>'
     },

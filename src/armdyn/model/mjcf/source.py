@@ -48,6 +48,7 @@ def compile_here(main: Path, files: dict[Path, bytes], *, shapes: bool = False) 
     try:
         spec = mujoco.MjSpec.from_string(files[main].decode("utf-8-sig"), include=includes)
         spec.modelfiledir = str(main.parent)
+        spec.njmax = spec.nconmax = spec.memory = -1  # nothing is reserved for contacts, which are not simulated
         excluded = frozenset(frozenset((one.bodyname1, one.bodyname2)) for one in spec.excludes)
         lost, hollow = _drop_geometries(spec, main.parent, shapes, _wrapped(files))
         return MjcfSource(main.name, spec.compile(), frozenset(lost), tuple(hollow), excluded)
