@@ -20,6 +20,7 @@ from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
 from armdyn.identification.estimators.data import UNKNOWN_DEVIATION, normal_equations
 from armdyn.identification.estimators.drive_gain import drive_gains
+from armdyn.identification.estimators.least_squares import noise
 from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import correlated_sum, determine
@@ -186,8 +187,7 @@ def _refine(problem: _Problem, h: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     for _ in range(MAX_ITERATIONS):
         model = problem.Y @ x + problem.known
         error = problem.current - h * model
-        noise = np.sqrt(np.mean(error**2, axis=0))
-        weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
+        weights = 1 / noise(error)
         J = np.concatenate([problem.Y * h[:, None], model[..., None] * np.eye(n)], axis=2)
         step, inverse, lost = _solve(*normal_equations(J, error, weights))
         x, h = x + step[:p], h + step[p:]

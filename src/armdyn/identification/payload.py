@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.regressors.regressor import regressor
 from armdyn.errors import DataError
 from armdyn.identification.estimators.data import normal_equations
+from armdyn.identification.estimators.least_squares import ROUNDS, noise
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
@@ -222,13 +223,12 @@ def _without_vague_offsets(Y: NDArray) -> NDArray:
 def _least_squares(Y: NDArray, rest: NDArray, stretch: NDArray) -> tuple[NDArray, NDArray, Information, NDArray]:
     """Weighted estimate, its covariance for autocorrelated residuals, what is determined, and the joints' weights."""
     weights = np.ones((len(Y), 1))  # of the joints
-    for _ in range(4):
+    for _ in range(ROUNDS):
         A, b = normal_equations(Y, rest, weights)
         empty = np.diag(A) <= NEGLIGIBLE**2 * np.diag(A).max()  # columns that are zero but for round-off
         known = determine(np.where(empty | empty[:, None], 0.0, A))
         x = known.inverse @ b
-        noise = np.sqrt(np.mean((rest - Y @ x) ** 2, axis=1, keepdims=True))
-        weights = 1 / np.maximum(noise, 1e-3 * np.median(noise) + 1e-12)
+        weights = 1 / noise((rest - Y @ x).T)[:, None]
     meat = correlated_sum(weights[..., None] * Y, weights * (rest - Y @ x), stretch)
     return x, known.inverse @ meat @ known.inverse, known, weights
 

@@ -11,7 +11,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.estimators.data import Data, Estimate, estimate
 
 HUBER = 1.345  # standard deviations: 95 % efficient for Gaussian noise (Huber 1981)
-ROUNDS = 5
+ROUNDS = 5  # in which weights of joints are found by what is left
 
 
 @dataclass(frozen=True)

@@ -129,7 +129,7 @@ class PassiveEquations(NamedTuple):
         lower, x, std = np.full(size, -np.inf), np.zeros(size), np.zeros((2, size))
         lower[passive] = 0.0
         weights = 1 / np.maximum([torque.std() for torque in self.torques], 1e-12)
-        for _ in range(ROUNDS):  # weights by what is left
+        for _ in range(ROUNDS):
             A = np.concatenate([weight * block for weight, block in zip(weights, blocks, strict=True)])
             b = np.concatenate([weight * torque for weight, torque in zip(weights, self.torques, strict=True)])
             scale = 1 / np.maximum(np.linalg.norm(A, axis=0), 1e-12)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.estimators.least_squares import ROUNDS
 from armdyn.identification.fit.choice import Choice, Options, starting_terms
 from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
@@ -87,7 +88,7 @@ def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, sure:
 
 def _weigh(equations: Equations, used: NDArray) -> Equations:
     """Joints weighed by 1 / residual of least squares, found by iteration."""
-    for _ in range(4):
+    for _ in range(ROUNDS):
         x = _least_squares(equations, used)
         # A joint that is fitted to the last digit must not drown the others.
         noise = np.sqrt(np.maximum(equations.errors(x), 1e-12 * equations.powers.sum()) / equations.samples.sum())
