@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+import re
 from pathlib import Path
 
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ArmdynError, DataError, ModelError, PathError, ReadError, check_choice, reads_file
 
@@ -58,3 +60,13 @@ def test_an_unknown_word_is_named_with_the_known_ones() -> None:
         check_choice("load", "branches", "drop", ("lump", "keep"), ModelError)
     assert str(caught.value) == "load: unknown branches 'drop'; expected one of lump, keep"
     assert (caught.value.where, caught.value.expected, caught.value.names) == ("load", "one of lump, keep", ("drop",))
+
+
+def test_expected_parts_are_compared_one_by_one(tmp_path: Path) -> None:
+    """The helper of these tests: parts as they are, a file by its name, patterns where numbers are computed."""
+    error = ReadError(path=tmp_path / "log.csv", line=7, expected="0.25 s", got="x")
+    with raises(ReadError, file="log.csv", line=7, expected=re.compile(r"[\d.]+ s")):
+        raise error
+    for parts in ({"file": "other.csv"}, {"line": 8}, {"expected": re.compile("min")}, {"expected": "0.25"}):
+        with pytest.raises(AssertionError), raises(ReadError, **parts):
+            raise error
