@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
@@ -115,7 +116,7 @@ def test_commands_reach_targets(calibration: armdyn.Calibration) -> None:
     np.testing.assert_allclose(calibration.pose(found), target, atol=1e-8)
     place = calibration.points(q[0])[0]
     np.testing.assert_allclose(calibration.points(calibration.command(place, q[0]))[0], place, atol=1e-8)
-    with pytest.raises(ArmdynError, match="target 1 of 1 is out of reach; move it"):
+    with raises(ArmdynError, cause="target 1 of 1 is out of reach", remedy="move it, or give another start q0"):
         calibration.command(np.array([9.0, 9.0, 9.0]))
     with raises(ShapeError, expected="poses (..., 4, 4) or positions (..., 3)", got="shape (5,)"):
         calibration.command(np.zeros(5))
@@ -227,5 +228,5 @@ def test_offsets_go_to_the_file_or_to_the_controller(calibration: armdyn.Calibra
     q, arm = calibration.poses.q, armdyn.load(tmp_path / "arm.urdf")
     expected = armdyn.forward_kinematics(calibration.arm, q)
     np.testing.assert_allclose(armdyn.forward_kinematics(arm, q + offsets), expected, atol=1e-7)
-    with pytest.raises(ArmdynError, match="a DH table cannot hold"):
+    with raises(ArmdynError, cause=re.compile("a DH table cannot hold")):
         calibration.save(tmp_path / "arm.csv")

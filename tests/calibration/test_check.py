@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 from tests.calibration.conftest import make_truth, measure, random_positions
+from tests.raising import raises
 
 import armdyn
 from armdyn.calibration.check import PoseMistake, name_mistakes
@@ -109,7 +111,7 @@ def test_the_remedy_follows_the_mistake() -> None:
 
 
 def test_calibrate_names_the_mistake(arm: Arm, poses: Poses) -> None:
-    with pytest.raises(armdyn.ArmdynError, match="joint positions are in degrees"):
+    with raises(armdyn.ArmdynError, cause=re.compile("joint positions are in degrees")):
         armdyn.calibrate(arm, POINTS["degrees"][1](poses))
 
 

@@ -68,7 +68,13 @@ def test_candidates_are_taken_as_they_are(arm: Arm) -> None:
 def test_bad_input_is_named(arm: Arm) -> None:
     with raises(ArmdynError, expected="at least 4 poses", got="2"):
         armdyn.calibration_poses(arm, 2)
-    with pytest.raises(ArmdynError, match="expected at least 10 candidates, got 5"):
+    with raises(ArmdynError, cause="calibration_poses: expected at least 10 candidates, got 5"):
         armdyn.calibration_poses(arm, 10, candidates=np.zeros((5, 6)))
-    with pytest.raises(ArmdynError, match="0 of the random poses are free of collisions, fewer than 10; give cand"):
+    with raises(
+        ArmdynError,
+        cause=(
+            "calibration_poses: 0 of the random poses are free of collisions, fewer than 10; give "
+            "candidates, or fewer obstacles"
+        ),
+    ):
         armdyn.calibration_poses(arm, 10, obstacles=[HalfSpace((0, 0, 1.0), 5.0, "flood")])

@@ -42,7 +42,7 @@ def test_harmonics_are_found_and_used(arm: Arm) -> None:
     np.testing.assert_allclose(found.pose(found.command(target, q[:5])), target, atol=1e-9)
     assert any("not of written files" in note for note in found.notes)
     assert not plain.harmonics.any()
-    with pytest.raises(ArmdynError, match="harmonics and play are not part of the C code; calibrate without"):
+    with raises(ArmdynError, cause="harmonics and play are not part of the C code", remedy="calibrate without them"):
         found.c_code("nowhere")
 
 

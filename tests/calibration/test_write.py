@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.calibration.conftest import make_truth, measure, random_positions
+from tests.raising import raises
 
 import armdyn
 from armdyn.calibration.kinematics import calibrated_kinematics, command_steps
@@ -54,12 +56,14 @@ def test_frames_are_placed_too_and_noise_keeps_nominal_ones(arm: Arm) -> None:
 
 
 def test_placed_files_are_new_ones(calibration: armdyn.Calibration, tmp_path: Path) -> None:
-    with pytest.raises(ArmdynError, match="base and tool are not part of a file that is kept; write a new one"):
+    with raises(
+        ArmdynError, cause="base and tool are not part of a file that is kept", remedy="write a new one, without onto="
+    ):
         calibration.save(tmp_path / "a.urdf", onto=tmp_path / "b.urdf", placed=True)
 
 
 def test_dh_tables_say_what_they_cannot_hold(calibration: armdyn.Calibration, tmp_path: Path) -> None:
-    with pytest.raises(ArmdynError, match="a DH table cannot hold axes that are nearly parallel; expected"):
+    with raises(ArmdynError, cause=re.compile("a DH table cannot hold axes that are nearly parallel; expected")):
         calibration.save(tmp_path / "arm.csv")
 
 
@@ -94,7 +98,13 @@ def test_ur_kinematics_go_into_the_xacro(shared: Path, tmp_path: Path) -> None:
 
 
 def test_other_arms_have_no_ur_kinematics(calibration: armdyn.Calibration, tmp_path: Path) -> None:
-    with pytest.raises(ArmdynError, match=r"only arms of ur_description .* write \.urdf or \.toml"):
+    with raises(
+        ArmdynError,
+        cause=re.compile(
+            "only arms of ur_description have kinematics parameters in YAML, and 'puma.*' has other joints"
+        ),
+        remedy="write .urdf or .toml",
+    ):
         calibration.save(tmp_path / "kinematics.yaml")
 
 
