@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 from armdyn.cli.app import app
@@ -91,7 +92,12 @@ def test_every_listed_function_can_be_exported(tmp_path: Path) -> None:
 
 
 def test_unknown_function() -> None:
-    with pytest.raises(ArmdynError, match="no function 'inverse_dynamic' to export; did you mean inverse_dynamics"):
+    with raises(
+        ArmdynError,
+        cause="no function 'inverse_dynamic' to export",
+        remedy="did you mean inverse_dynamics or inverse_dynamics_base or constrained_dynamics?",
+        names=("inverse_dynamic",),
+    ):
         run("planar2", "inverse_dynamic")
 
 

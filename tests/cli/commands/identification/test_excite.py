@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
-import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 import armdyn
@@ -78,15 +78,21 @@ def test_errors_name_options_as_the_command_line_does(tmp_path):
 
 
 def test_nothing_is_written_for_an_arm_without_limits(tmp_path):
-    with pytest.raises(LimitError, match="no velocity limit of joint 1"):
+    with raises(
+        LimitError,
+        cause=(
+            "no velocity limit of joint 1 'joint1', joint 2 'joint2', joint 3 'joint3', joint 4 "
+            "'joint4', joint 5 'joint5', joint 6 'joint6'"
+        ),
+    ):
         run("stanford", "--out", str(tmp_path / "t.csv"))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
-    with pytest.raises(ArmdynError, match="there is no folder"):
+    with raises(ArmdynError, cause=re.compile("there is no folder")):
         run("panda", "--out", str(tmp_path / "no" / "t.csv"))
-    with pytest.raises(ArmdynError, match=r"unknown ending; expected one of .csv"):
+    with raises(ArmdynError, cause=re.compile("unknown ending"), expected="one of .csv, .npz, .json, .yaml"):
         run("panda", "--out", str(tmp_path / "t.xls"))
 
 
@@ -108,7 +114,13 @@ def test_files_for_robots_need_a_home_pose(tmp_path):
     result = run("ur10", "--ros", str(tmp_path / "run"), "--out", str(tmp_path / "m.csv"))
     assert result.exit_code == 2
     assert "need --home" in result.stderr
-    with pytest.raises(LimitError, match=r"home: the pose q = .* and the floor by"):
+    with raises(
+        LimitError,
+        where="home",
+        cause=re.compile(
+            r"the pose q = 0, 0\.6, 0\.3, 0, 0, 0 misses the clearance between wrist_2_link and the floor by"
+        ),
+    ):
         run("ur10", "--home", "0,0.6,0.3,0,0,0", "--out", str(tmp_path / "m.csv"))
     assert list(tmp_path.iterdir()) == []
 
