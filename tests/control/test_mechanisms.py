@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Drive, Friction, Joint, Link, Spring
@@ -184,5 +186,7 @@ def test_time_optimal_motion_keeps_limits_of_all_joints():
     assert np.abs(qd @ arm.G.T)[:, 2].max() <= 2.5 * 1.001
     assert np.abs(qd @ arm.G.T)[:, 2].max() > 2.4  # which bounds the motion
     assert np.abs(armdyn.joint_torque(arm, q, qd, qdd)).max() <= 60 * 1.02
-    with pytest.raises(LimitError, match=r"joint 'crank', which follows others, goes from 0 to 1\.6"):
+    with raises(
+        LimitError, cause=re.compile(r"joint 'crank', which follows others, goes from 0 to 1\.6"), names=("crank",)
+    ):
         armdyn.time_optimal(arm, [[0.0, 0.0], [0.6, 1.0]])

@@ -73,7 +73,7 @@ def test_integrals_rest_under_limits(planar, swing):
 
 
 def test_bad_input(planar):
-    with pytest.raises(ShapeError, match=r"a torque lag of 0.05 s is too slow for 3 Hz; take at most 0.398 Hz"):
+    with raises(ShapeError, cause="a torque lag of 0.05 s is too slow for 3 Hz", remedy="take at most 0.398 Hz"):
         Cascade.from_bandwidth(planar, 3.0, lag=0.05)
     with raises(ShapeError, names=("all",), expected="one of none, velocity, model"):
         Cascade(planar, 1.0, 1.0, 1.0, "all")

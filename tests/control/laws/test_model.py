@@ -75,7 +75,7 @@ def test_friction_is_made_up_for_once(planar):
     tau = FrictionFeedforward(law)(0.0, q, qd, ref)
     expected = rigid(0.0, q, qd, ref) + armdyn.friction_torque(arm, q_ref, qd_ref, width=0.01)
     assert np.allclose(tau, expected, rtol=1e-13)
-    with pytest.raises(ShapeError, match="TrajectoryLQR compensates friction already"):
+    with raises(ShapeError, cause="TrajectoryLQR compensates friction already"):
         FrictionFeedforward(armdyn.TrajectoryLQR(arm, [0.1] * 4, [10.0] * 2, 1000.0))
 
 
