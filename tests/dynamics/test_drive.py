@@ -146,9 +146,13 @@ def test_friction_numbers_do_not_compile_again(dressed):
 
 def test_bad_couplings_are_rejected():
     link = armdyn.Link("link", armdyn.Inertia.zero())
-    with pytest.raises(ModelError, match=r"joint 'a': expected a coupling row of 1 numbers.*got 2"):
+    with raises(
+        ModelError,
+        cause="arm 'arm', joint 'a': expected a coupling row of 1 numbers, one per joint, got 2",
+        names=("a",),
+    ):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(1.0, 2.0))),), (link,))
-    with pytest.raises(ModelError, match="coupling matrix of the drives is singular"):
+    with raises(ModelError, cause="the coupling matrix of the drives is singular"):
         armdyn.Arm((armdyn.Joint("a", drive=Drive(coupling=(0.0,))),), (link,))
     with raises(ModelError, expected="coupling as a row of numbers", got="1.0"):
         Drive(coupling=1.0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Drive, Joint, Link, Spring
@@ -98,22 +99,28 @@ def test_toml_keeps_springs(arm):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "parts"),
     [
-        ({"links": ("beam", "beam")}, "both ends are in link 'beam'"),
-        ({"links": ("beam", "wing")}, "fixed in link 'wing', which is none of base, column, beam, sledge"),
-        ({"stiffness": -1.0}, "expected stiffness > 0"),
-        ({"points": ((0, 0, 0),)}, "expected two points"),
-        ({"rest_length": float("nan")}, "stiffness and rest_length"),
+        ({"links": ("beam", "beam")}, {"cause": "both ends are in link 'beam'", "names": ("beam",)}),
+        (
+            {"links": ("beam", "wing")},
+            {
+                "cause": ("spring 'balancer' is fixed in link 'wing', which is none of base, column, beam, sledge"),
+                "names": ("balancer", "wing"),
+            },
+        ),
+        ({"stiffness": -1.0}, {"expected": "stiffness > 0 and rest_length >= 0"}),
+        ({"points": ((0, 0, 0),)}, {"expected": "two points"}),
+        ({"rest_length": float("nan")}, {"where": "spring 'balancer': stiffness and rest_length"}),
     ],
 )
-def test_springs_that_cannot_be_are_rejected(change, message):
+def test_springs_that_cannot_be_are_rejected(change, parts):
     arm = ARMS["free"]
-    with pytest.raises(ModelError, match=message):
+    with raises(ModelError, **parts):
         replace(arm, springs=(replace(arm.springs[0], **change),))
 
 
 def test_documents_that_lack_something_are_rejected():
     text = toml_text(ARMS["free"]).replace("stiffness = 80.0", "")
-    with pytest.raises(ReadError, match="spring 2: lacks 'stiffness'"):
+    with raises(ReadError, where="TOML text: spring 2", cause="lacks 'stiffness'", names=("stiffness",)):
         arm_from_toml(text)

@@ -80,5 +80,5 @@ def test_rigid_links_never_bend_and_bad_numbers_are_rejected():
     assert not rigid.matters(1e6)
     with raises(ArmdynError, where="link_bending: stiffness", expected="numbers > 0", got="[1.0, -1.0]"):
         armdyn.link_bending(arm, [0.0, 0.0], [1.0, -1.0])
-    with pytest.raises(ArmdynError, match=r"inertia of arm .* is unknown"):
+    with raises(ArmdynError, cause="the inertia of arm 'rods' is unknown"):
         armdyn.link_bending(arm.with_theta(np.full(20, np.nan)), [0.0, 0.0], 1.0)

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Drive, Friction
@@ -65,9 +66,16 @@ def test_gain_columns(driven_arm):
 
 
 def test_mistakes_are_named(driven_arm):
-    with pytest.raises(ArmdynError, match="unknown joint term 'stiction'; expected some of rotor"):
+    with raises(
+        ArmdynError,
+        expected="some of rotor, damping, viscous, coulomb, asymmetry, viscous_asymmetry, spring, offset",
+        names=("stiction",),
+    ):
         armdyn.joint_columns(driven_arm, *np.zeros((3, 3)), terms=("stiction",))
-    with pytest.raises(ArmdynError, match="joint terms must differ, got viscous, viscous"):
+    with raises(ArmdynError, cause="joint terms must differ, got viscous, viscous", names=("viscous", "viscous")):
         armdyn.joint_parameters(driven_arm, ("viscous", "viscous"))
-    with pytest.raises(ArmdynError, match="expected at least one of rotor"):
+    with raises(
+        ArmdynError,
+        expected=("at least one of rotor, damping, viscous, coulomb, asymmetry, viscous_asymmetry, spring, offset"),
+    ):
         armdyn.joint_columns(driven_arm, *np.zeros((3, 3)), terms=())
