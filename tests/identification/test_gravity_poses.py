@@ -198,7 +198,11 @@ def test_a_motion_without_times_is_no_table_of_poses(tmp_path):
     t = np.arange(0, 5, 0.01)
     rows = np.column_stack([np.sin(t), np.cos(2 * t), t, t])
     np.savetxt(tmp_path / "log.csv", rows, delimiter=",", header="q1,q2,tau1,tau2", comments="")
-    with pytest.raises(ReadError, match="no column of times; expected one named t or time"):
+    with raises(
+        ReadError,
+        cause="no column of times",
+        expected="one named t or time [s], columns={'t': [...]}, or rate, the rows a second",
+    ):
         armdyn.read_log(tmp_path / "log.csv", arm)
 
 

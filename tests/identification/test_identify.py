@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import warnings
 
 import numpy as np
@@ -245,14 +246,20 @@ class TestStructure:
 class TestRefusals:
     def test_constant_motion(self, two, make_log):
         log = make_log(two)
-        with pytest.raises(DataError, match="no joint moves"):
+        with raises(DataError, cause="no joint moves; dynamics cannot be identified from an arm at rest"):
             armdyn.identify(two, changed(log, q=np.tile(log.q[:1], (len(log), 1))))
 
     def test_dead_torque_sensor(self, two, make_log):
         log = make_log(two)
         tau = log.tau.copy()
         tau[:, 1] = 0.3
-        with pytest.raises(DataError, match=r"joint 2 'joint2' is 0\.3 throughout: sensor dead"):
+        with raises(
+            DataError,
+            cause=(
+                "the torque of joint 2 'joint2' is 0.3 throughout: sensor dead? Remedy: log.corrected "
+                "with without_torque=(1,) (or measure again)"
+            ),
+        ):
             armdyn.identify(two, changed(log, tau=tau))
 
     def test_joint_that_does_not_move(self, two, make_log):
@@ -271,34 +278,36 @@ class TestRefusals:
     def test_reversed_sign(self, two, make_log, known):
         log = make_log(two, noise=0.02)
         arm = two if known else unknown(two)
-        with pytest.raises(DataError, match="reversed"):
+        with raises(DataError, cause=re.compile("reversed")):
             armdyn.identify(arm, changed(log, tau=-log.tau))
 
     def test_shuffled_torques(self, puma, make_log):
         log = make_log(puma)
-        with pytest.raises(DataError, match=r"in the wrong order|reversed"):
+        with raises(DataError, cause=re.compile(r"in the wrong order|reversed")):
             armdyn.identify(puma, changed(log, tau=log.tau[:, [2, 1, 0, 3, 4, 5]]))
 
     def test_shuffled_velocities(self, two, make_log):
         log = make_log(two)
         qd = np.gradient(log.q, log.t, axis=0)[:, ::-1]
-        with pytest.raises(DataError, match="columns in the wrong order"):
+        with raises(
+            DataError, cause="the position of joint 1 'joint1' matches velocity 2: columns in the wrong order?"
+        ):
             armdyn.identify(two, changed(log, qd=qd))
 
     def test_degrees_and_radians_mixed(self, two, make_log):
         log = make_log(two)
-        with pytest.raises(DataError, match="degrees and radians mixed"):
+        with raises(DataError, cause=re.compile("degrees and radians mixed")):
             armdyn.identify(two, changed(log, qd=np.degrees(np.gradient(log.q, log.t, axis=0))))
 
     def test_wrong_arm(self, make_log, puma):
         rng = np.random.default_rng(0)
         log = make_log(puma)
         noise = np.cumsum(rng.normal(size=log.tau.shape), axis=0)
-        with pytest.raises(DataError, match="another arm"):
+        with raises(DataError, cause=re.compile("another arm")):
             armdyn.identify(unknown(puma), changed(log, tau=noise - noise.mean(axis=0)))
 
     def test_another_number_of_joints(self, two, puma, make_log):
-        with pytest.raises(DataError, match="2 joints in the log, 6 in arm"):
+        with raises(DataError, cause="2 joints in the log, 6 in arm 'puma560'"):
             armdyn.identify(puma, make_log(two))
 
     def test_clipped_torque(self, two, make_log):

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Drive, Friction, Joint, Link, Spring
@@ -243,9 +244,11 @@ def test_zeros_and_offsets_of_following_joints_are_kept_apart():
     measured = (q + np.array([0.0, 0.1, 0.0])) @ arm.G[[0, 1, 3]].T + arm.b[[0, 1, 3]]
     log = armdyn.Log(np.arange(100) * 0.01, measured, q)
     np.testing.assert_allclose(log.corrected(correction).q, q, atol=1e-12)
-    with pytest.raises(ArmdynError, match="has no joint 'knee'"):
+    with raises(ArmdynError, cause="arm 'palletizer' has no joint 'knee'"):
         of_joints(arm, ("waist", "shoulder", "knee"))
-    with pytest.raises(ArmdynError, match="do not determine the coordinates"):
+    with raises(
+        ArmdynError, cause="positions of waist, waist, elbow do not determine the coordinates of arm 'palletizer'"
+    ):
         of_joints(arm, ("waist", "waist", "elbow"))
 
 

@@ -137,15 +137,15 @@ def test_command(puma, make_log, tmp_path):
 
 def test_bad_input(puma, make_log):
     log = make_log(puma)
-    with pytest.raises(ArmdynError, match="no joint 'elbow'"):
+    with raises(ArmdynError, cause="arm 'puma560' has no joint 'elbow'", names=("elbow",)):
         armdyn.identify(puma, log, without_torque=("elbow",))
     with raises(ArmdynError, expected="torques of at least one joint of arm 'puma560'", got="none"):
         armdyn.identify(puma, log, without_torque=puma.joint_names)
     with raises(ReadError, expected="torques of at least one joint", got="none"):
         silenced(log, *range(6))
-    with pytest.raises(ReadError, match="not finite"):
+    with raises(ReadError, cause="tau has values that are not finite numbers"):
         dataclasses.replace(log, tau=np.where(np.arange(len(log))[:, None] == 7, np.nan, log.tau))
-    with pytest.raises(DataError, match="energy needs those of all"):
+    with raises(DataError, cause="no torques of joint 6, but the form of energy needs those of all"):
         armdyn.identify(puma, log, without_torque=("joint6",), form="energy")
-    with pytest.raises(DataError, match="identify_payload needs those of all"):
+    with raises(DataError, cause="no torques of joint 6, but identify_payload needs those of all"):
         armdyn.identify_payload(puma, silenced(log, 5))

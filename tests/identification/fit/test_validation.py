@@ -46,7 +46,7 @@ def test_validate_takes_paths_and_several_logs(two, make_log, tmp_path):
     assert np.all(np.abs(both.whiteness) < 0.5)
     with raises(ArmdynError, expected="band > 0", got="0.0"):
         armdyn.validate(two, logs[0], band=0.0)
-    with pytest.raises(DataError, match="2 joints in the log, 6 in arm"):
+    with raises(DataError, cause="2 joints in the log, 6 in arm 'puma560'"):
         armdyn.validate(armdyn.arms.puma560(), logs[0])
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynWarning, DataError
@@ -78,7 +80,7 @@ class TestSpoiled:
     def test_degrees(self, puma, log):
         degrees = changed(log, q=np.degrees(log.q))
         assert "degrees instead of radians?" in findings(puma, degrees)["reject"]
-        with pytest.raises(DataError, match=r"simulated: joints turn to .* rad: degrees"):
+        with raises(DataError, where="simulated", cause=re.compile("joints turn to .* rad: degrees")):
             armdyn.identify(puma, degrees)
 
     def test_small_motion_in_degrees_leaves_the_limits(self, log):

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -87,7 +88,7 @@ def test_times_are_mended_with_the_velocities_that_were_computed_from_them(log):
         (mended,) = with_time_scale([dataclasses.replace(slow, qd=given)], 0.5)
         np.testing.assert_allclose(mended.t, log.t)
         np.testing.assert_allclose(mended.qd, qd)
-    with pytest.raises(ArmdynError, match="time scale: expected a factor > 0, got 0"):
+    with raises(ArmdynError, cause="time scale: expected a factor > 0, got 0.0"):
         with_time_scale([log], 0.0)
 
 

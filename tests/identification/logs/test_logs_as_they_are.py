@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -65,9 +66,13 @@ def test_rows_a_second(tmp_path, puma):
     np.testing.assert_allclose(log.t, t)
     counted = armdyn.read_log(save(tmp_path / "counted.csv", np.arange(len(t)), q, tau), puma, rate=RATE)
     np.testing.assert_allclose(counted.t, t)
-    with pytest.raises(ReadError, match="counts rows; give rate"):
+    with raises(ReadError, cause=re.compile("counts rows"), remedy="give rate, the samples per second"):
         armdyn.read_log(tmp_path / "counted.csv", puma)
-    with pytest.raises(ReadError, match=r"no column of times.*rate"):
+    with raises(
+        ReadError,
+        cause="no column of times",
+        expected="one named t or time [s], columns={'t': [...]}, or rate, the rows a second",
+    ):
         armdyn.read_log(path, puma)
     with raises(ArmdynError, expected="rate > 0 [Hz]", got="-1.0"):
         armdyn.read_log(path, puma, rate=-1.0)
@@ -83,9 +88,18 @@ def test_a_line_that_counts_columns_names_none(tmp_path, puma, first):
 
 def test_columns_that_cannot_be_told_apart(tmp_path, puma):
     t, q, _, tau = motion(6)
-    with pytest.raises(ReadError, match=r"14 columns without names.*name them by number"):
+    with raises(
+        ReadError,
+        cause="14 columns without names do not divide among 6 joints",
+        expected="times, then 12 columns of positions and torques, or 18 with velocities",
+        remedy=re.compile("name them by number"),
+    ):
         armdyn.read_log(save(tmp_path / "log.csv", t, q, tau, t * 0), puma)
-    with pytest.raises(ReadError, match=r"12 columns .* among 6 joints; expected times, then 12 columns of positions"):
+    with raises(
+        ReadError,
+        cause="12 columns without names do not divide among 6 joints",
+        expected="times, then 12 columns of positions and torques, or 18 with velocities",
+    ):
         armdyn.read_log(save(tmp_path / "short.csv", t, q, tau[:, :5]), puma)
     names = {"t": ["1"], "q": [str(k) for k in range(2, 8)], "tau": [str(k) for k in range(8, 14)]}
     np.testing.assert_allclose(armdyn.read_log(tmp_path / "log.csv", puma, columns=names).tau, tau)
@@ -121,7 +135,7 @@ def test_commanded_torques_are_taken_for_want_of_others(tmp_path, puma):
     log = armdyn.read_log(tmp_path / "log.npz", puma)
     assert any("commanded ones" in note for note in log.notes)
     np.savez(tmp_path / "log.npz", t=t, q_des=q, tau=tau)
-    with pytest.raises(ReadError, match="no columns of joint positions"):
+    with raises(ReadError, cause="no columns of joint positions for the 6 joints"):
         armdyn.read_log(tmp_path / "log.npz", puma)
 
 
@@ -143,19 +157,22 @@ def test_json(tmp_path, puma, kind):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "parts"),
     [
-        ("", "cannot be read as JSON"),
-        ("3", "expected a list of records"),
-        ('[{"q": [1, 2]}, {"q": [1]}]', "different lengths"),
-        ("[" * 100_000, "cannot be read as JSON"),
-        ('{"a":' * 100 + "1" + "}" * 100, "nested more than"),
-        ('{"t": [1, 2]}', "no columns of joint positions and torques"),
+        ("", {"cause": re.compile("cannot be read as JSON")}),
+        ("3", {"expected": "a list of records or an object of arrays"}),
+        ('[{"q": [1, 2]}, {"q": [1]}]', {"cause": "lists in 'q' have different lengths", "names": ("q",)}),
+        ("[" * 100_000, {"cause": re.compile("cannot be read as JSON")}),
+        (
+            '{"a":' * 100 + "1" + "}" * 100,
+            {"cause": re.compile("nested more than")},
+        ),
+        ('{"t": [1, 2]}', {"cause": "no columns of joint positions and torques for the 6 joints"}),
     ],
 )
-def test_bad_json(tmp_path, puma, text, message):
+def test_bad_json(tmp_path, puma, text, parts):
     (tmp_path / "log.json").write_text(text)
-    with pytest.raises(ReadError, match=message):
+    with raises(ReadError, **parts):
         armdyn.read_log(tmp_path / "log.json", puma)
 
 
@@ -169,9 +186,9 @@ def test_files_of_one_run(tmp_path, puma):
     np.testing.assert_allclose(log.tau, tau[100:], atol=1e-9)
     assert any("q.csv and tau.csv joined on time" in note for note in log.notes)
     elsewhere = save(tmp_path / "tau2.csv", t + 1e6, tau)
-    with pytest.raises(ReadError, match="no time in common"):
+    with raises(ReadError, cause=re.compile("no time in common")):
         armdyn.read_log([positions, elsewhere], puma)
-    with pytest.raises(ReadError, match=r"tau\.csv: no column of times|no column of times"):
+    with raises(ReadError, file="tau.csv", cause="no column of times to join on with q.csv"):
         armdyn.read_log([positions, save(tmp_path / "tau.csv", tau[:50])], puma)
 
 
@@ -184,7 +201,7 @@ def test_joints_that_turn_often(tmp_path):
     qd, qdd = np.gradient(q, t, axis=0), np.gradient(np.gradient(q, t, axis=0), t, axis=0)
     tau = armdyn.joint_torque(arm, q, qd, qdd) + 0.1 * np.tanh(qd / 0.02)
     path = save(tmp_path / "log.csv", t, q, tau, head="t,q1,tau1")
-    with pytest.raises(ReadError, match="joints that really turn that far angle='rad'"):
+    with raises(ReadError, cause=re.compile("joints that really turn that far angle='rad'")):
         armdyn.read_log(path, arm)
     assert armdyn.identify(arm, armdyn.read_log(path, arm, angle="rad")).rel_error < 0.05
     named = save(tmp_path / "named.csv", t, q, tau, head="t,q1_rad,tau1")

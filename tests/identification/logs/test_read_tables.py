@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ReadError
@@ -63,7 +66,7 @@ def test_what_cannot_be_mapped_is_left_to_the_plain_reader(tmp_path, arrays):
     np.savez(tmp_path / "c.npz", **arrays)
     (tmp_path / "c.npz").write_bytes((tmp_path / "c.npz").read_bytes()[:2000])
     assert mapped_arrays(tmp_path / "c.npz") is None
-    with pytest.raises(ReadError, match=r"c\.npz: cannot be read"):
+    with raises(ReadError, file="c.npz", cause=re.compile("cannot be read")):
         armdyn.read_log(tmp_path / "c.npz", armdyn.arms.planar2())
 
 

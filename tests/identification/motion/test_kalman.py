@@ -161,7 +161,7 @@ class TestVaryingJerk:
         M = armdyn.mass_matrix(arm, [0.0, 0.0])
         np.testing.assert_allclose(straight * 0.01, (np.abs(np.linalg.inv(M)) @ [40.0, 15.0]) ** 2)
         assert abs(np.log(folded[0] / straight[0])) > 0.5
-        with pytest.raises(ArmdynError, match="no effort limit"):
+        with raises(ArmdynError, cause="joint 'joint1' of arm 'planar2' has no effort limit", names=("joint1",)):
             jerk_from_limits(armdyn.arms.planar2().with_joints(
                 [dataclasses.replace(j, limits=armdyn.Limits()) for j in arm.joints]), [[0.0, 0.0]], 0.01)  # fmt: skip
         with raises(ArmdynError, expected="rise > 0 s", got="0.0"):
