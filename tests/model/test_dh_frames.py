@@ -186,16 +186,16 @@ def test_torques_do_not_depend_on_the_description(convention):
 
 
 @pytest.mark.parametrize(
-    ("axis", "message"),
+    ("axis", "parts"),
     [
-        ((O,), "axis 1: expected a point and a direction"),
-        ((O, O), "axis 1: the direction has length 0"),
-        ((O, (1, np.nan, 0)), "axis 1: the direction: expected 3 finite numbers"),
-        ((O, (1, 0)), "axis 1: the direction: expected 3 finite numbers"),
+        ((O,), {"where": "dh_frames: axis 1", "expected": "a point and a direction"}),
+        ((O, O), {"cause": "dh_frames: axis 1: the direction has length 0"}),
+        ((O, (1, np.nan, 0)), {"where": "dh_frames: axis 1: the direction", "expected": "3 finite numbers"}),
+        ((O, (1, 0)), {"where": "dh_frames: axis 1: the direction", "expected": "3 finite numbers"}),
     ],
 )
-def test_bad_axes_are_rejected(axis, message):
-    with pytest.raises(ModelError, match=message):
+def test_bad_axes_are_rejected(axis, parts):
+    with raises(ModelError, **parts):
         dh_frames([axis])
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.raising import raises
 
 import armdyn
 from armdyn import Arm, Drive, Friction, Inertia, Joint, Limits, Link
@@ -159,7 +161,9 @@ def test_a_dh_table_and_members_in_toml(chain_poses):
 
 def test_impossible_bodies_are_rejected_unless_the_file_says_so():
     theta = "theta = [0.0, 0.5, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]\n"
-    with pytest.raises(ModelError, match=r"^a.toml: joint 1: inertia is not physically possible: first moments"):
+    with raises(
+        ModelError, where="a.toml: joint 1", cause="inertia is not physically possible: first moments without mass"
+    ):
         arm_from_toml(MINIMAL + theta, "a.toml")
     arm = arm_from_toml("physical = false\n" + MINIMAL + theta)
     assert not arm.is_physical
@@ -177,51 +181,117 @@ def test_the_text_is_readable():
 
 
 @pytest.mark.parametrize(
-    ("text", "error", "message"),
+    ("text", "error", "parts"),
     [
-        ("", ReadError, r"^x: expected one of \[\[joint\]\] .* got none"),
-        ("name = ", ReadError, "^x: not a TOML file, or truncated"),
-        ("a" + 5000 * ".a" + " = 1", ReadError, "^x: the TOML is nested too deeply"),
-        ("[a" + 5000 * " . 'a'" + "]", ReadError, "^x: the TOML is nested too deeply"),
-        ("a = " + 5000 * "[", ReadError, "^x: (the TOML is nested too deeply|not a TOML file)"),
-        ("a = 1" + 5000 * "0", ReadError, "^x: not a TOML file|unknown|expected one of"),
-        ("joint = 3", ReadError, r"expected one \[\[joint\]\] table per joint, got int"),
-        ("joint = [1]", ReadError, "joint 1: expected a table, got 1"),
-        ("joint = []", ModelError, "^x: arm 'arm': the chain has no moving joint"),
-        ("row = 3", ReadError, r"expected one \[\[row\]\] table per joint"),
-        ("row = [3]", ModelError, "^x: DH row 1: expected a mapping"),
-        ("member = 3", ModelError, "^x: from_vectors: expected a sequence"),
-        ("joint = []\nrow = []", ReadError, "got joint and row"),
-        (MINIMAL.replace("kind", "sort"), ReadError, "joint 1: unknown key sort; expected some of name, kind"),
-        (MINIMAL.replace('kind = "revolute"', ""), ReadError, "joint 1: lacks 'kind'; truncated?"),
-        (MINIMAL.replace("revolute", "ball"), ModelError, "unknown kind 'ball'"),
-        (MINIMAL + "theta = [1, 2]", ModelError, r"joint 1: .*shape \(10,\), got shape \(2,\)"),
-        (MINIMAL + "theta = 3", ModelError, r"joint 1: .*shape \(10,\)"),
-        (MINIMAL + "axis = [0, 0, 0]", ModelError, "axis has length 0"),
-        (MINIMAL + "before = [[1, 2], [3]]", ModelError, "joint 1: before: expected rows of four numbers"),
-        (MINIMAL + "before = { xyz = [1, 2] }", ModelError, "joint 1: before: xyz: expected 3 finite numbers"),
-        (MINIMAL + "before = { xyz = [1, 2, 3], rpy = [nan, 0, 0] }", ModelError, "joint 1: before"),
-        (MINIMAL + "before = { abc = 1 }", ReadError, "joint 1: before: unknown key abc"),
-        (MINIMAL + "limits = 3", ModelError, "limits: expected a mapping of lower, upper, velocity, effort"),
-        (MINIMAL + "limits = { lower = 2, upper = 1 }", ModelError, "reversed"),
-        (MINIMAL + "mass = -1", ModelError, "mass is negative"),
-        ("physical = 1\n" + MINIMAL, ReadError, "physical: expected true or false, got 1"),
-        ("version = 2\n" + MINIMAL, ReadError, "expected format 'armdyn arm' version 1, got None version 2"),
-        ("gravity = [0, 0]\n" + MINIMAL, ModelError, "gravity: expected 3 finite numbers"),
-        ("name = 5\n" + MINIMAL, ModelError, "expected text as name, got 5"),
-        ('notes = "text"\n' + MINIMAL, ModelError, "notes: expected a sequence of str"),
-        ("base_pose = 1979-05-27\n" + MINIMAL, ModelError, "base_pose: expected rows"),
-        (MINIMAL + MINIMAL, ModelError, "joint names must differ, got shoulder"),
+        (
+            "",
+            ReadError,
+            {
+                "where": "x",
+                "expected": "one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors)",
+                "got": "none",
+            },
+        ),
+        ("name = ", ReadError, {"where": "x", "cause": re.compile("not a TOML file, or truncated")}),
+        ("a" + 5000 * ".a" + " = 1", ReadError, {"where": "x", "cause": "the TOML is nested too deeply"}),
+        ("[a" + 5000 * " . 'a'" + "]", ReadError, {"where": "x", "cause": "the TOML is nested too deeply"}),
+        ("a = " + 5000 * "[", ReadError, {"where": "x", "cause": "the TOML is nested too deeply"}),
+        ("a = 1" + 5000 * "0", ReadError, {"where": "x", "cause": re.compile("not a TOML file")}),
+        ("joint = 3", ReadError, {"expected": "one [[joint]] table per joint", "got": "int"}),
+        ("joint = [1]", ReadError, {"where": "x: joint 1", "expected": "a table", "got": "1"}),
+        ("joint = []", ModelError, {"where": "x: arm 'arm'", "cause": "the chain has no moving joint"}),
+        ("row = 3", ReadError, {"expected": "one [[row]] table per joint"}),
+        ("row = [3]", ModelError, {"where": "x: DH row 1", "expected": "a mapping with kind, a, alpha, d, theta"}),
+        ("member = 3", ModelError, {"where": "x: from_vectors", "expected": "a sequence of members"}),
+        ("joint = []\nrow = []", ReadError, {"got": "joint and row"}),
+        (
+            MINIMAL.replace("kind", "sort"),
+            ReadError,
+            {
+                "where": "x: joint 1",
+                "cause": "unknown key sort",
+                "expected": (
+                    "some of name, kind, axis, before, after, limits, friction, drive, link, "
+                    "theta, mass, com, inertia, parent, follows, offset"
+                ),
+                "names": ("sort",),
+            },
+        ),
+        (
+            MINIMAL.replace('kind = "revolute"', ""),
+            ReadError,
+            {"where": "x: joint 1", "cause": "lacks 'kind'", "remedy": re.compile("truncated"), "names": ("kind",)},
+        ),
+        (MINIMAL.replace("revolute", "ball"), ModelError, {"cause": "unknown kind 'ball'", "names": ("ball",)}),
+        (
+            MINIMAL + "theta = [1, 2]",
+            ModelError,
+            {
+                "where": "x: joint 1",
+                "cause": (
+                    "inertia: expected m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of shape (10,), got shape (2,)"
+                ),
+            },
+        ),
+        (
+            MINIMAL + "theta = 3",
+            ModelError,
+            {
+                "where": "x: joint 1",
+                "cause": ("inertia: expected m, mx, my, mz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz of shape (10,), got shape ()"),
+            },
+        ),
+        (MINIMAL + "axis = [0, 0, 0]", ModelError, {"cause": "joint 'shoulder': the axis has length 0"}),
+        (
+            MINIMAL + "before = [[1, 2], [3]]",
+            ModelError,
+            {"where": "x: joint 1: before", "expected": "rows of four numbers, or xyz and rpy"},
+        ),
+        (
+            MINIMAL + "before = { xyz = [1, 2] }",
+            ModelError,
+            {"where": "x: joint 1: before: xyz", "expected": "3 finite numbers"},
+        ),
+        (MINIMAL + "before = { xyz = [1, 2, 3], rpy = [nan, 0, 0] }", ModelError, {"where": "x: joint 1: before: rpy"}),
+        (MINIMAL + "before = { abc = 1 }", ReadError, {"where": "x: joint 1: before", "names": ("abc",)}),
+        (
+            MINIMAL + "limits = 3",
+            ModelError,
+            {"where": "x: joint 1: limits", "expected": "a mapping of lower, upper, velocity, effort"},
+        ),
+        (
+            MINIMAL + "limits = { lower = 2, upper = 1 }",
+            ModelError,
+            {"cause": "limits: lower 2 is above upper 1; reversed?"},
+        ),
+        (MINIMAL + "mass = -1", ModelError, {"cause": "mass is negative (-1 kg)"}),
+        ("physical = 1\n" + MINIMAL, ReadError, {"where": "x: physical", "expected": "true or false", "got": "1"}),
+        ("version = 2\n" + MINIMAL, ReadError, {"expected": "format 'armdyn arm' version 1", "got": "None version 2"}),
+        (
+            "gravity = [0, 0]\n" + MINIMAL,
+            ModelError,
+            {"where": "x: arm 'arm': gravity", "expected": "3 finite numbers"},
+        ),
+        ("name = 5\n" + MINIMAL, ModelError, {"expected": "text as name", "got": "5"}),
+        ('notes = "text"\n' + MINIMAL, ModelError, {"where": "x: arm 'arm': notes", "expected": "a sequence of str"}),
+        (
+            "base_pose = 1979-05-27\n" + MINIMAL,
+            ModelError,
+            {"where": "x: base_pose", "expected": "rows of four numbers, or xyz and rpy"},
+        ),
+        (MINIMAL + MINIMAL, ModelError, {"cause": "arm 'arm': joint names must differ, got shoulder more than once"}),
     ],
 )
-def test_bad_files_are_rejected(text, error, message):
-    with pytest.raises(error, match=message):
+def test_bad_files_are_rejected(text, error, parts):
+    with raises(error, **parts):
         arm_from_toml(text, "x")
 
 
 def test_names_that_no_file_can_hold_are_rejected():
     arm = arm_from_toml(MINIMAL)
-    with pytest.raises(ModelError, match="cannot be written as UTF-8"):
+    with raises(
+        ModelError, cause="the text '\\ud800' holds characters that cannot be written as UTF-8", names=("\ud800",)
+    ):
         toml_text(dataclasses.replace(arm, name="\ud800"))
 
 

@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Arm, Drive, Friction, Link, forward_kinematics, inverse_dynamics
 from armdyn.errors import ArmdynError
@@ -138,5 +139,5 @@ def test_two_extensions_are_rejected(arm, tmp_path):
     path = tmp_path / "two.urdf"
     write_urdf(arm, path)
     path.write_text(path.read_text().replace("</robot>", "<armdyn/></robot>"))
-    with pytest.raises(ArmdynError, match="has 2 <armdyn> elements"):
+    with raises(ArmdynError, cause="has 2 <armdyn> elements"):
         read_urdf(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import numpy as np
 import pytest
@@ -47,14 +48,14 @@ def test_a_gigabyte_is_rejected_before_it_is_read(tmp_path):
     path = tmp_path / "large.urdf"
     with path.open("wb") as stream:
         os.truncate(stream.fileno(), 1_000_000_000)  # a hole: it takes no space on the disk
-    with pytest.raises(ReadError, match="1000 MB, more than the 50 MB"):
+    with raises(ReadError, cause="the file has 1000 MB, more than the 50 MB allowed"):
         read_urdf(path)
 
 
 def test_files_that_cannot_be_opened(tmp_path):
-    with pytest.raises(ReadError, match="cannot be read"):
+    with raises(ReadError, cause=re.compile("cannot be read")):
         read_urdf(tmp_path / "absent.urdf")
-    with pytest.raises(ReadError, match="is a folder"):
+    with raises(ReadError, cause="is a folder"):
         read_urdf(tmp_path)
 
 
@@ -77,7 +78,7 @@ def test_origin_as_angles_or_quaternion():
     # A quarter turn about x; the quaternion's components carry one rounding each.
     np.testing.assert_allclose(origin(turned, "here")[:3, :3], from_rpy([np.pi / 2, 0, 0]), atol=1e-15)
     both = parse_robot(b'<robot><origin quat_xyzw="0 0 0 1" rpy="0 0 0"/></robot>', "file")
-    with pytest.raises(ModelError, match="both rpy and quat_xyzw"):
+    with raises(ModelError, cause="<origin> has both rpy and quat_xyzw"):
         origin(both, "here")
 
 
