@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError
@@ -69,7 +70,7 @@ def test_without_a_path_the_page_is_named_after_the_kind_of_result(fit, tmp_path
 
 
 def test_unknown_results(tmp_path):
-    with pytest.raises(ArmdynError, match="no page for a dict"):
+    with raises(ArmdynError, cause="no page for a dict"):
         armdyn.report({}, tmp_path / "a.html")
 
 
