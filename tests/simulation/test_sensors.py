@@ -111,7 +111,7 @@ def test_runs_of_a_batch_and_thinned_runs_have_the_same_readings(planar, swing):
         assert np.abs(ours - others).max() < 1e-7
     assert np.array_equal(thin.measured.q[:-1], single.measured.q[:-1:5])
     assert np.array_equal(thin.measured.copies == 0, single.measured.copies[::5] == 0)
-    with pytest.raises(ArmdynError, match="a log holds one run, these are 3"):
+    with raises(ArmdynError, cause="a log holds one run, these are 3"):
         batch.to_log()
 
 

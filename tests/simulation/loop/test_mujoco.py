@@ -105,17 +105,29 @@ def test_what_mujoco_does_not_do_is_rejected(planar):
     unlike = planar.with_joints(
         dataclasses.replace(j, friction=Friction(static=2.0, viscous_asymmetry=0.1)) for j in planar.joints
     )
-    with pytest.raises(ModelError, match="no such friction: joint 'joint1' has viscous_asymmetry, static"):
+    with raises(
+        ModelError, cause="MuJoCo has no such friction: joint 'joint1' has viscous_asymmetry, static", names=("joint1",)
+    ):
         to_mjcf(unlike)
     geared = planar.with_joints(dataclasses.replace(j, drive=Drive(rotor_inertia=0.1)) for j in planar.joints)
-    with pytest.raises(ModelError, match="MuJoCo's dampers act within the play"):
+    with raises(
+        ModelError,
+        cause="MuJoCo's dampers act within the play, too, and teeth of joint 'joint1' would pull",
+        names=("joint1",),
+    ):
         to_mjcf(geared, elasticity=Elasticity(100.0, 1.0, 0.01))
     with raises(ModelError, names=("motor_lag", "wrench")):
         simulate(Plant(planar, engine="mujoco", motor_lag=0.1, wrench=np.zeros(6)), push, np.zeros(2), 0.1)
     with raises(ModelError, names=("bullet",), expected="one of armdyn, mujoco"):
         Plant(planar, engine="bullet")
-    with pytest.raises(ModelError, match="tolerance: MuJoCo integrates in fixed steps"):
+    with raises(ModelError, where="simulate: tolerance", cause="MuJoCo integrates in fixed steps"):
         simulate(Plant(planar, engine="mujoco"), push, np.zeros(2), 0.1, tolerance=1e-6)
     impossible = planar.with_theta(-planar.theta)
-    with pytest.raises(ModelError, match="physically consistent bodies only, but link"):
+    with raises(
+        ModelError,
+        cause=(
+            "MuJoCo simulates physically consistent bodies only, but link 'link1': mass is negative "
+            "(-10 kg); link 'link2': mass is negative (-5 kg)"
+        ),
+    ):
         to_mjcf(impossible)
