@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import ArmdynError, arms, law_code, load
 from armdyn.simulation.mismatch_study import swaying_designs
@@ -63,5 +64,5 @@ def test_the_csv_is_what_is_loaded(arm, log):
     file = csv_file(from_log(log, arm))
     assert file.name == "swing.csv"
     assert file.data.startswith(b"t,q1,q2,qd1,qd2,qdd1,qdd2,tau1,tau2\n")
-    with pytest.raises(ArmdynError, match="no motion is loaded yet"):
+    with raises(ArmdynError, cause="no motion is loaded yet"):
         csv_file(None)

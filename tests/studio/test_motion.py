@@ -1,7 +1,7 @@
 """Motions that the page plays."""
 
 import numpy as np
-import pytest
+from tests.raising import raises
 
 from armdyn import ArmdynError, arms, joint_torque, read_log
 from armdyn.studio.motion import from_log, from_trajectory
@@ -49,7 +49,7 @@ def test_the_csv_is_a_log_again(arm, log, tmp_path):
 
 
 def test_a_log_of_another_arm_is_rejected(log):
-    with pytest.raises(ArmdynError, match="2 joints in the log, 6 in arm"):
+    with raises(ArmdynError, cause="2 joints in the log, 6 in arm 'puma560'"):
         from_log(log, arms.puma560())
 
 

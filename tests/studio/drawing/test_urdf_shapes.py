@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import load
 from armdyn.errors import ReadError
@@ -125,7 +126,7 @@ def test_files_of_packages_and_folders(urdf):
     assert mesh_file("../meshes/cube.stl", urdf, "").resolve() == cube
     assert mesh_file("package://other_name/meshes/cube.stl", urdf, "") == cube
     assert mesh_file(f"file://{cube}", urdf, "") == cube
-    with pytest.raises(ReadError, match="not found"):
+    with raises(ReadError, cause="mesh 'package://two/none.stl' was not found", names=("package://two/none.stl",)):
         mesh_file("package://two/none.stl", urdf, "link 'x'")
 
 
