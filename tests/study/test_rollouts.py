@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.simulation.compare import with_mismatch
@@ -39,7 +40,7 @@ def test_a_case_by_its_number_is_the_same_to_the_last_bit(study, number):
 
 
 def test_a_case_that_is_not_there(study):
-    with pytest.raises(StudyError, match="there is no case 400; expected 0 to 399"):
+    with raises(StudyError, cause="there is no case 400", expected="0 to 399"):
         study().case(400)
 
 
@@ -119,5 +120,5 @@ def test_noise_follows_from_the_seed_and_the_sample(study, small_text):
     assert row["max_torque"] == pytest.approx(np.abs(run.tau).max(), rel=1e-9)
     assert np.abs(small.case(150).tau).max() == row["max_torque"]
     assert small.fingerprint != other.fingerprint
-    with pytest.raises(StudyError, match="unknown key 'noise'"):
+    with raises(StudyError, cause="unknown key 'noise' (did you mean 'q_noise'?)", names=("noise",)):
         study(text=noisy.replace("q_noise", "noise"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.raising import raises
 
@@ -101,9 +103,9 @@ def test_bad_input_is_one_sentence(study, old, new, message):
 def test_a_file_that_is_no_toml(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text("name = [")
-    with pytest.raises(ArmdynError, match="not a TOML file"):
+    with raises(ArmdynError, cause=re.compile("not a TOML file")):
         read_study(path)
-    with pytest.raises(ArmdynError, match="cannot be read"):
+    with raises(ArmdynError, cause=re.compile("cannot be read")):
         read_study(tmp_path / "absent.toml")
 
 
@@ -114,7 +116,7 @@ def test_files_that_are_nested_too_deeply(tmp_path):
         inner = "{ " + ".".join(60 * "a") + f" = {inner} }}"
     for text in (f"x{5000 * '.x'} = 1", f"x = {inner}"):
         path.write_text(text)
-        with pytest.raises(ArmdynError, match="nested too deeply"):
+        with raises(ArmdynError, cause="the TOML is nested too deeply"):
             read_study(path)
 
 
