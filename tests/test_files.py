@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import stat
 import struct
 import subprocess
@@ -12,6 +13,7 @@ import time
 import zipfile
 
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ReadError
@@ -41,14 +43,14 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(ArmdynError, match=r"there is no folder '.*absent'"):
+    with raises(ArmdynError, cause=re.compile(r"there is no folder '.*absent'")):
         write_whole(tmp_path / "absent" / "a.txt", "text")
 
 
 def test_the_size_is_limited(tmp_path):
     path = write_whole(tmp_path / "a.txt", "x" * 100)
     assert len(read_text(path, largest=100)) == 100
-    with pytest.raises(ReadError, match="more than the"):
+    with raises(ReadError, cause="the file has 0 MB, more than the 0 MB allowed"):
         read_text(path, largest=99)
 
 
@@ -62,7 +64,7 @@ def test_pipes_devices_and_folders_are_no_files(tmp_path):
 
 
 def test_a_name_with_a_zero_byte_is_one_sentence():
-    with pytest.raises(ReadError, match="not a file name"):
+    with raises(ReadError, cause="not a file name (embedded null byte)"):
         read_bytes("a\0b")
 
 
@@ -159,15 +161,18 @@ def zipped(path, members):
 
 
 @pytest.mark.parametrize(
-    ("members", "message"),
+    ("members", "parts"),
     [
-        ([(f"a{k}.npy", b"") for k in range(10_001)], "10001 arrays, more than the 10000 allowed"),
-        ([("t", b"no array")], "'t' in it is no NumPy array"),
-        ([("t.npy", b"\x93NUMPY\x02\0" + struct.pack("<I", 20_000) + b"(" * 20_000)], "cannot be read as NumPy arrays"),
+        ([(f"a{k}.npy", b"") for k in range(10_001)], {"cause": "10001 arrays, more than the 10000 allowed"}),
+        ([("t", b"no array")], {"cause": "'t' in it is no NumPy array", "names": ("t",)}),
+        (
+            [("t.npy", b"\x93NUMPY\x02\0" + struct.pack("<I", 20_000) + b"(" * 20_000)],
+            {"cause": re.compile("cannot be read as NumPy arrays")},
+        ),
     ],
 )
-def test_hostile_archives_end_in_one_sentence(tmp_path, members, message):
-    with pytest.raises(ReadError, match=message) as error:
+def test_hostile_archives_end_in_one_sentence(tmp_path, members, parts):
+    with raises(ReadError, **parts) as error:
         read_arrays(zipped(tmp_path / "a.npz", members))
     assert "\n" not in str(error.value)
 
@@ -176,5 +181,5 @@ def test_tables_of_very_many_columns_are_rejected(tmp_path):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(arrow.table({f"q{k}": [0.0] for k in range(10_001)}), tmp_path / "a.parquet")
-    with pytest.raises(ReadError, match="10001 columns, more than the 10000 allowed"):
+    with raises(ReadError, cause="10001 columns, more than the 10000 allowed"):
         armdyn.read_log(tmp_path / "a.parquet", armdyn.arms.planar2())
