@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn import presentation
@@ -136,7 +137,11 @@ def test_a_result_shows_itself(tmp_path: Path) -> None:
 
 
 def test_a_result_without_a_page() -> None:
-    with pytest.raises(ArmdynError, match="no page for a dict; expected one of Excitation"):
+    with raises(
+        ArmdynError,
+        cause="no page for a dict",
+        expected=("one of Excitation, DataCheck, Fit, Calibration, Comparison, SimulationResult, ServoFit, Summary"),
+    ):
         presentation.present({}, "page")
 
 
