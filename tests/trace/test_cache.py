@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ArmdynError
 from armdyn.trace import cache
@@ -151,7 +152,11 @@ def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> 
     cache.write("f" * 64, MODULE)
     assert cache.read("f" * 64) is None
     assert cache.size() == (0, 0)
-    with pytest.raises(ArmdynError, match="this user has no home; choose a folder with ARMDYN_CACHE_DIR"):
+    with raises(
+        ArmdynError,
+        cause="compiled kernels are not kept: this user has no home",
+        remedy="choose a folder with ARMDYN_CACHE_DIR",
+    ):
         cache.folder()
 
 

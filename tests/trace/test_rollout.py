@@ -125,5 +125,5 @@ def test_outputs_must_hold_every_step_of_every_rollout():
     rollout = make_rollout(program, frozenset(), None)
     inputs = {"x": np.zeros((6, 8, 5)), "u": np.zeros((1, 1, 5)), "a": np.ones((1, 1, 1))}
     for x in (np.zeros((1, 8, 5)), np.zeros((6, 1, 5)), np.broadcast_to(0.0, (6, 8, 5))):
-        with pytest.raises(ShapeError, match="rollout: expected x"):
+        with raises(ShapeError, where="rollout", expected="x as float64 of shape (6 or 1, 8 or 1, *(5,))"):
             rollout.bind(inputs, {"x": x, "y": np.zeros((6, 8, 1))})

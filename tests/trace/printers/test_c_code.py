@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -356,16 +357,21 @@ def test_bad_arguments(arguments: dict[str, Any], parts: dict[str, Any], tmp_pat
 def test_directory_that_cannot_be_written(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(ArmdynError, match=r"c_code: cannot write .*planar2\.h"):
+    with raises(ArmdynError, where="c_code", cause=re.compile("cannot write .*")):
         armdyn.c_code(armdyn.jacobian, armdyn.arms.planar2(), file)
 
 
 def test_function_of_something_else(tmp_path: Path) -> None:
-    with pytest.raises(ArmdynError, match="base_regressor is not a function of <Arm 'planar2'"):
+    with raises(
+        ArmdynError,
+        cause=("base_regressor is not a function of <Arm 'planar2': 2 joints RR, base -> tip>, which has no 'b'"),
+    ):
         armdyn.c_code(armdyn.base_regressor, armdyn.arms.planar2(), tmp_path)
 
 
 def test_missing_inertia_is_named(tmp_path: Path) -> None:
     arm = armdyn.Arm.from_dh([{"kind": "R", "a": 1.0, "alpha": 0.0, "d": 0.0, "theta": 0.0}])
-    with pytest.raises(ArmdynError, match="lacks all ten"):
+    with raises(
+        ArmdynError, cause="dynamics needs every inertial parameter, but link 'link1' lacks all ten", names=("link1",)
+    ):
         armdyn.c_code(armdyn.inverse_dynamics, arm, tmp_path)

@@ -165,7 +165,7 @@ def test_sympy_missing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_large_arms_are_rejected() -> None:
-    with pytest.raises(ArmdynError, match=r"inverse_dynamics of <Arm 'panda'.* terms, too many to read"):
+    with raises(ArmdynError, cause=re.compile(r"inverse_dynamics of <Arm 'panda'.* terms, too many to read")):
         armdyn.latex(armdyn.inverse_dynamics, armdyn.arms.panda())
 
 
@@ -214,5 +214,5 @@ def test_functions_of_functions_are_rejected_before_they_fill_the_memory() -> No
             y = ca.exp(y) * ca.sin(y + x[1])
         return y
 
-    with pytest.raises(ArmdynError, match="nests functions too deeply"):
+    with raises(ArmdynError, cause="the formula nests functions too deeply to be read"):
         armdyn.latex(nested, two_link())
