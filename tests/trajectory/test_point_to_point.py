@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.raising import raises
 
 from armdyn import Cubic, SCurve, point_to_point
 from armdyn.errors import ArmdynError
@@ -64,17 +65,20 @@ def test_a_given_duration_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "parts"),
     [
-        ({"kind": "magic"}, "unknown kind 'magic'"),
-        ({"kind": "s-curve", "velocity": 1.0, "acceleration": 1.0}, "needs a jerk limit"),
-        ({"kind": "quintic"}, "needs a velocity limit"),
-        ({"kind": "trapezoid", "duration": 1.0}, "give no duration"),
-        ({"velocity": 0.0}, "limits: expected numbers > 0"),
-        ({"end": [0.0, 0.0]}, "expected two configurations"),
-        ({"end": [0.0]}, "nothing to move"),
+        ({"kind": "magic"}, {"cause": "unknown kind 'magic'", "names": ("magic",)}),
+        (
+            {"kind": "s-curve", "velocity": 1.0, "acceleration": 1.0},
+            {"cause": "a s-curve needs a jerk limit (or a duration, if cubic or quintic)"},
+        ),
+        ({"kind": "quintic"}, {"cause": "a quintic needs a velocity limit (or a duration, if cubic or quintic)"}),
+        ({"kind": "trapezoid", "duration": 1.0}, {"remedy": "give no duration"}),
+        ({"velocity": 0.0}, {"where": "point_to_point: limits", "expected": "numbers > 0"}),
+        ({"end": [0.0, 0.0]}, {"expected": "two configurations (n,)"}),
+        ({"end": [0.0]}, {"cause": "start and end are the same; there is nothing to move"}),
     ],
 )
-def test_bad_requests(options, message):
-    with pytest.raises(ArmdynError, match=message):
+def test_bad_requests(options, parts):
+    with raises(ArmdynError, **parts):
         point_to_point([0.0], options.pop("end", [1.0]), **options)

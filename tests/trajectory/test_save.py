@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -76,9 +77,9 @@ def test_small_numbers_are_numbers_in_yaml(tmp_path):
 
 
 def test_bad_requests(series, tmp_path):
-    with pytest.raises(ArmdynError, match=r"unknown ending; expected one of .csv"):
+    with raises(ArmdynError, cause=re.compile("unknown ending"), expected="one of .csv, .npz, .json, .yaml"):
         save_trajectory(series, tmp_path / "m.xls")
-    with pytest.raises(ArmdynError, match="no folder"):
+    with raises(ArmdynError, cause=re.compile("no folder")):
         save_trajectory(series, tmp_path / "no" / "m.csv")
     with raises(ArmdynError, expected="2 joint names", got="1"):
         save_trajectory(series, tmp_path / "m.json", joint_names=["a"])

@@ -1,6 +1,7 @@
 """Time-optimal motion: TOPP-RA as a judge, limits of the full model held between places of the grid, bad paths."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -120,14 +121,14 @@ def test_derivatives_are_exact(puma):
 
 
 def test_what_cannot_be_is_rejected(puma):
-    with pytest.raises(LimitError, match="cannot be held on the path: it takes"):
+    with raises(LimitError, cause=re.compile("cannot be held on the path: it takes"), names=("joint2",)):
         time_optimal(puma, WAYPOINTS, effort=[60.0, 5.0, 50.0, 12.0, 12.0, 10.0])
-    with pytest.raises(LimitError, match="outside of"):
+    with raises(LimitError, cause=re.compile("outside of"), names=("joint5",)):
         time_optimal(puma, [WAYPOINTS[0], WAYPOINTS[0] + 7.0], effort=EFFORT)
     with raises(ShapeError, expected="at least two finite waypoints (K, n)"):
         time_optimal(puma, [WAYPOINTS[0]])
-    with pytest.raises(ShapeError, match="all waypoints are the same; expected at least two"):
+    with raises(ShapeError, cause="all waypoints are the same", expected="at least two different ones"):
         JointPath.through([[0.0, 0.0], [0.0, 0.0]])
     free = without(armdyn.arms.planar2().with_gravity([0, 0, 0]), limits=armdyn.Limits())
-    with pytest.raises(LimitError, match="nothing limits the motion"):
+    with raises(LimitError, cause="nothing limits the motion"):
         time_optimal(free, [[0.0, 0.0], [1.0, 0.5]])

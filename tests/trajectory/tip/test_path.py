@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn import Circle, Line, Quintic, TipMotion, Trapezoid, lift
 from armdyn.errors import ArmdynError
@@ -83,18 +84,18 @@ def test_the_lift_of_vukobratovic():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "parts"),
     [
-        (lambda: Line(A, A), "same pose"),
-        (lambda: Line(A, np.full((4, 4), np.nan)), "Line: end"),
-        (lambda: Line(A, 2 * np.eye(4)), "Line: end"),
-        (lambda: Circle(A, A[:3, 3], (0, 0, 1)), "off the axis"),
-        (lambda: Circle(A, (0, 0, 0), (0, 0, 0)), "length zero"),
-        (lambda: Circle(A, (0, 0), (0, 0, 1)), "center: expected 3"),
-        (lambda: TipMotion(PATHS["line"], Trapezoid(1.0, 1.0, 1.0)), "give the timing path.length"),
-        (lambda: lift(A, -1.0), "acceleration"),
+        (lambda: Line(A, A), {"cause": "start and end are the same pose"}),
+        (lambda: Line(A, np.full((4, 4), np.nan)), {"where": "Line: end"}),
+        (lambda: Line(A, 2 * np.eye(4)), {"where": "Line: end"}),
+        (lambda: Circle(A, A[:3, 3], (0, 0, 1)), {"expected": "an angle other than 0 and a start off the axis"}),
+        (lambda: Circle(A, (0, 0, 0), (0, 0, 0)), {"cause": "the axis has length zero"}),
+        (lambda: Circle(A, (0, 0), (0, 0, 1)), {"where": "Circle: center", "expected": "three finite numbers"}),
+        (lambda: TipMotion(PATHS["line"], Trapezoid(1.0, 1.0, 1.0)), {"remedy": "give the timing path.length"}),
+        (lambda: lift(A, -1.0), {"expected": "acceleration as a finite number > 0"}),
     ],
 )
-def test_impossible_paths_are_rejected(make, message):
-    with pytest.raises(ArmdynError, match=message):
+def test_impossible_paths_are_rejected(make, parts):
+    with raises(ArmdynError, **parts):
         make()
