@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ReadError
@@ -36,7 +38,7 @@ def test_an_archive_that_unpacks_to_far_more_is_rejected(tmp_path):
     path = bomb(tmp_path / "log.npz")
     assert path.stat().st_size < 1e6
     for read in (read_arrays, armdyn.SimulationResult.load, lambda p: armdyn.read_log(p, armdyn.arms.planar2())):
-        with pytest.raises(ReadError, match="would unpack to 300 MB, which no measured data do"):
+        with raises(ReadError, cause=re.compile("would unpack to 300 MB, which no measured data do")):
             read(path)
 
 
@@ -53,14 +55,14 @@ def test_matlab_and_parquet_files_that_unpack_to_far_more_are_rejected(tmp_path)
     (tmp_path / "log73.mat").write_bytes(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM" + data[128:])
     for name in ("log.mat", "log73.mat", "log.parquet"):
         assert (tmp_path / name).stat().st_size < 4e5
-        with pytest.raises(ReadError, match="would unpack to 112 MB, which no measured data do"):
+        with raises(ReadError, cause=re.compile("would unpack to 112 MB, which no measured data do")):
             armdyn.read_log(tmp_path / name, armdyn.arms.planar2())
 
 
 def test_an_archive_that_claims_a_huge_array_is_rejected(tmp_path):
     with zipfile.ZipFile(tmp_path / "log.npz", "w") as archive, archive.open("q.npy", "w") as file:
         np.lib.format.write_array_header_1_0(file, {"descr": "<f8", "fortran_order": False, "shape": (10**14,)})
-    with pytest.raises(ReadError, match="cannot be read as NumPy arrays"):
+    with raises(ReadError, cause=re.compile("cannot be read as NumPy arrays")):
         read_arrays(tmp_path / "log.npz")
 
 
@@ -70,7 +72,7 @@ def test_objects_in_an_archive_are_never_unpickled(tmp_path):
             return os.system, (f"touch {tmp_path}/sprung",)
 
     np.savez(tmp_path / "log.npz", t=np.arange(5.0), q=np.array([Trap()], dtype=object))
-    with pytest.raises(ReadError, match="pickle"):
+    with raises(ReadError, cause=re.compile("pickle")):
         armdyn.read_log(tmp_path / "log.npz", armdyn.arms.planar2())
     assert not (tmp_path / "sprung").exists()
 
