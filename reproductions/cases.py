@@ -42,7 +42,9 @@ def reproduce(name: str, quick: bool = False, tell: Tell = _silent, seed: int = 
     Case
     """
     if name not in CASES:
-        raise ArmdynError(f"reproduce: unknown case {name!r}; expected one of {', '.join(CASES)}, or all")
+        raise ArmdynError(
+            f"unknown case {name!r}", where="reproduce", expected=f"one of {', '.join(CASES)}, or all", names=(name,)
+        )
     module = re.sub(r"-\d{4}$", "", name).replace("-", "_")
     with single_threaded():
         case: Case = importlib.import_module(f"reproductions.{module}").reproduce(quick, seed, tell)

@@ -50,7 +50,7 @@ def above_mark(path: Path) -> str:
     """A page up to its mark; the mark alone where there is no page yet."""
     text = path.read_text(encoding="utf-8") if path.is_file() else MARK
     if MARK not in text:
-        raise ArmdynError(f"{path}: expected a page with the line {MARK}")
+        raise ArmdynError(path=path, expected=f"a page with the line {MARK}")
     return text[: text.index(MARK) + len(MARK)]
 
 

@@ -59,7 +59,7 @@ def test_pipes_devices_and_folders_are_no_files(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to("/dev/zero")
     for name, kind in (("pipe", "a pipe"), ("link", "a device"), (".", "a folder")):
-        with pytest.raises(ReadError, match=f"is {kind}; expected a file"):
+        with raises(ReadError, cause=f"is {kind}", expected=re.compile("^a file")):
             read_bytes(tmp_path / name)
 
 
@@ -71,7 +71,7 @@ def test_a_name_with_a_zero_byte_is_one_sentence():
 def test_json_nested_without_end_is_rejected():
     assert parse_json(b'{"a": [1, 2]}') == {"a": [1, 2]}
     for text in ("{", "[" * 200_000, b"\xff", ""):
-        with pytest.raises(ReadError, match="expected JSON"):
+        with raises(ReadError, expected=re.compile("^JSON ")):
             parse_json(text)
 
 

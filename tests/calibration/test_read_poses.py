@@ -114,28 +114,37 @@ def test_json_of_arrays_and_of_poses(poses: Poses, tmp_path: Path) -> None:
 
 
 BAD = {
-    "no joints": ("a,x,y,z\n1,2,3,4\n", "expected columns q1..qn"),
-    "no points": ("q1,q2\n1,2\n", "column x, y, z is missing"),
-    "half a point": ("q1,x1,y1\n1,2,3\n", "column z1 is missing"),
-    "words": ("q1,x,y,z\n", "no rows"),
-    "no names": ("1,2,3,4\n1,2,3,5\n", "got a table without names; name them"),
-    "unknown unit": ("q1,x [ft],y [ft],z [ft]\n1,2,3,4\n", "the unit 'ft' is not known"),
-    "twice": ("q1,q_1,x,y,z\n1,2,3,4,5\n", "'q1' and 'q_1' both claim to be q1"),
+    "no joints": ("a,x,y,z\n1,2,3,4\n", {"expected": "columns q1..qn"}),
+    "no points": ("q1,q2\n1,2\n", {"cause": "column x, y, z is missing"}),
+    "half a point": ("q1,x1,y1\n1,2,3\n", {"cause": "column z1 is missing"}),
+    "words": ("q1,x,y,z\n", {"cause": "no rows of numbers below the names of the columns"}),
+    "no names": ("1,2,3,4\n1,2,3,5\n", {"got": "a table without names", "remedy": "name them in the first line"}),
+    "unknown unit": ("q1,x [ft],y [ft],z [ft]\n1,2,3,4\n", {"cause": "the unit 'ft' is not known", "names": ("ft",)}),
+    "twice": (
+        "q1,q_1,x,y,z\n1,2,3,4,5\n",
+        {"cause": "columns 'q1' and 'q_1' both claim to be q1", "names": ("q1", "q_1")},
+    ),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_files_say_what_is_missing(tmp_path: Path, case: str) -> None:
-    text, message = BAD[case]
+    text, parts = BAD[case]
     (tmp_path / "p.csv").write_text(text)
-    with pytest.raises(ReadError, match=message):
+    with raises(ReadError, **parts):
         armdyn.read_poses(tmp_path / "p.csv")
 
 
 def test_bad_files_of_other_kinds(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text("3")
-    for name, message in (("p.json", "expected arrays"), ("p.mat", "expected measured poses as .csv")):
-        with pytest.raises(ReadError, match=message):
+    for name, parts in (
+        (
+            "p.json",
+            {"expected": ("arrays of numbers by name, or a list of poses ('int' object has no attribute 'items')")},
+        ),
+        ("p.mat", {"expected": "measured poses as .csv, .npz or .json"}),
+    ):
+        with raises(ReadError, **parts):
             armdyn.read_poses(tmp_path / name)
     with raises(ArmdynError, expected="the path of a file", got="None"):
         armdyn.read_poses(None)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ShapeError
@@ -45,6 +46,6 @@ def settings(arm):
 @pytest.mark.parametrize("name", settings(armdyn.arms.planar2()))
 def test_a_bad_setting_is_rejected_in_a_sentence(planar, name):
     for value in BAD:
-        with pytest.raises(ShapeError, match="expected") as caught:
+        with raises(ShapeError, cause="") as caught:
             settings(planar)[name](value)
         assert "\n" not in str(caught.value)

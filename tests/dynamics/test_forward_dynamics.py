@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.raising import raises
@@ -65,7 +67,7 @@ def test_massless_ends_are_named():
     assert armdyn.massless_joints(light) == names
     state = np.zeros((3, 6))
     for function in (armdyn.forward_dynamics, armdyn.forward_dynamics_regressor):
-        with pytest.raises(ModelError, match=f"no inertia resists joint {', '.join(names)}"):
+        with raises(ModelError, cause=re.compile("no inertia resists"), names=tuple(names)):
             function(light, *state)
     # Given parameters, not the arm's, are the caller's affair, and rotors are inertia too.
     assert np.isfinite(armdyn.forward_dynamics(light, *state, theta=arm.theta)).all()

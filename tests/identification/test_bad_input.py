@@ -116,5 +116,5 @@ def test_a_path_in_the_place_of_the_arm():
 
 @pytest.mark.parametrize("logs", [None, 3, 1.5])
 def test_what_is_no_log_is_named(logs):
-    with pytest.raises(ArmdynError, match=f"expected a log, a path, or several of them, got {logs}"):
+    with raises(ArmdynError, where="identify", expected="a log, a path, or several of them", got=repr(logs)):
         armdyn.identify(armdyn.arms.planar2(), logs)

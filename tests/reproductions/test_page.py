@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 from armdyn.cli.app import app
@@ -61,7 +63,7 @@ def test_a_markdown_page_is_printed_below_its_mark(tmp_path):
     print_into(tmp_path / "new.md", [made()])
     assert (tmp_path / "new.md").read_text().endswith(markdown(made()))
     path.write_text("no mark")
-    with pytest.raises(ArmdynError, match="expected a page with the line"):
+    with raises(ArmdynError, expected=re.compile("^a page with the line")):
         print_into(path, [made()])
     assert path.read_text() == "no mark"
 
@@ -82,7 +84,7 @@ def test_the_command_prints_a_page_of_all_documents_alone(tmp_path, monkeypatch)
 
 
 def test_unknown_names_are_rejected():
-    with pytest.raises(ArmdynError, match="unknown case 'lu-meng'; expected one of"):
+    with raises(ArmdynError, cause="unknown case 'lu-meng'", expected=re.compile("^one of")):
         reproduce("lu-meng")
 
 

@@ -145,7 +145,7 @@ def test_velocity_from_differences():
 
 @pytest.mark.parametrize("bad", [{"q_noise": -1}, {"lost": 1.0}, {"doubled": 2}, {"delay": 1.5}, {"jitter": "a"}])
 def test_impossible_sensors_are_rejected(bad):
-    with pytest.raises(ShapeError, match=f"Sensors: {next(iter(bad))}: expected"):
+    with raises(ShapeError, where=f"Sensors: {next(iter(bad))}", cause=""):
         Sensors(**bad)
 
 

@@ -56,7 +56,11 @@ def test_a_port_in_use_is_told_or_passed_over():
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(ArmdynError, match=f"port {port} is in use on 127.0.0.1; choose another with port="):
+        with raises(
+            ArmdynError,
+            cause=f"port {port} is in use on 127.0.0.1",
+            remedy="choose another with port= (0: any free one)",
+        ):
             free_port("127.0.0.1", port, 0)
         assert free_port("127.0.0.1", port, 20) > port
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn.study import run as run_module
 from armdyn.study.run import StudyProgress, run_study
@@ -58,7 +60,7 @@ def test_workers_that_always_die_end_the_study(study, tmp_path, monkeypatch):
         yield
 
     monkeypatch.setattr(run_module, "_pool_parts", broken)
-    with pytest.raises(StudyError, match="worker processes died 4 times in a row"):
+    with raises(StudyError, cause=re.compile("worker processes died 4 times in a row")):
         run_study(study(), tmp_path / "out", workers=2)
 
 

@@ -102,8 +102,8 @@ def identify_payload(
     >>> round(float(load.mass), 1)  # kg
     1.0
     """
-    link, pose = (arm.tip_index, arm.tool_pose) if frame == "tip" else arm.frame(frame)
     (log,) = as_logs(arm, log)
+    link, pose = (arm.tip_index, arm.tool_pose) if frame == "tip" else arm.frame(frame)
     require_all_torques(log, "identify_payload")
     (check,), _ = run_checks(prepare_logs(arm, [log]), "full", force=False)
     band = choose_band(stretches([log])) if band is None else float(band)

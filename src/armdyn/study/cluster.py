@@ -77,8 +77,9 @@ class _Cluster:
                 return
             if self._looked - begin > PATIENCE_S:
                 raise StudyError(
-                    "the cluster has no workers; finished cases are kept; start workers and continue with resume=True",
+                    "the cluster has no workers",
                     where=f"dask={self.address}",
+                    remedy="finished cases are kept; start workers and continue with resume=True",
                 )
             time.sleep(min(LOOK_SECONDS, PATIENCE_S))
 
@@ -132,8 +133,9 @@ def _cluster(address: str) -> Iterator[_Cluster]:
 
 def _cluster_error(address: str, error: BaseException) -> StudyError:
     return StudyError(
-        f"the cluster gave up ({type(error).__name__}); finished cases are kept; continue with resume=True",
+        f"the cluster gave up ({type(error).__name__})",
         where=f"dask={address}",
+        remedy="finished cases are kept; continue with resume=True",
     )
 
 

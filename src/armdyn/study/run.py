@@ -129,9 +129,9 @@ def _in_pool(study: Study, numbers: list[int], workers: int) -> Iterator[Done]:
             losses += 1
             if losses > MAX_LOST_WORKERS:
                 raise StudyError(
-                    f"worker processes died {losses} times in a row, out of memory perhaps; finished cases are "
-                    "kept; continue with resume=True and fewer workers",
+                    f"worker processes died {losses} times in a row, out of memory perhaps",
                     where=study.name,
+                    remedy="finished cases are kept; continue with resume=True and fewer workers",
                 ) from None
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.design.accuracy import _loops, pole_regions
@@ -98,10 +99,10 @@ def test_the_covariance_of_an_identified_model(planar, base, poses):
 
 
 def test_nonsense_is_rejected(law, base, poses):
-    for wrong, message in (
-        (np.ones(3), "expected 6 finite"),
-        (np.full(base.count, np.inf), "finite"),
-        (-np.eye(base.count), "positive semidefinite"),
+    for wrong, parts in (
+        (np.ones(3), {"expected": "6 finite standard deviations or a covariance (6, 6)"}),
+        (np.full(base.count, np.inf), {"expected": "6 finite standard deviations or a covariance (6, 6)"}),
+        (-np.eye(base.count), {"expected": "a positive semidefinite covariance"}),
     ):
-        with pytest.raises(ShapeError, match=message):
+        with raises(ShapeError, **parts):
             pole_regions(law, base, wrong, poses)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.raising import raises
 
 import armdyn
 from armdyn.control.design.robustness import closed_loop, robustness
@@ -68,10 +69,10 @@ def test_the_payload_found_is_where_runs_start_to_fall(planar):
 def test_nonsense_is_rejected(planar):
     law = TrajectoryLQR(planar, *LARGEST, rate=RATE)
     motion = still(planar, [0.0, 0.0])
-    for arguments, message in (
-        ({"payloads": [2.0, 1.0]}, "rising payloads"),
-        ({"payloads": [0.0], "friction": -1.0}, "friction >= 0"),
-        ({"payloads": [0.0], "motor_lag": np.nan}, "motor lag >= 0"),
+    for arguments, parts in (
+        ({"payloads": [2.0, 1.0]}, {"expected": "rising payloads >= 0 in kg"}),
+        ({"payloads": [0.0], "friction": -1.0}, {"expected": "friction >= 0"}),
+        ({"payloads": [0.0], "motor_lag": np.nan}, {"expected": "a motor lag >= 0 in seconds"}),
     ):
-        with pytest.raises(ShapeError, match=message):
+        with raises(ShapeError, **parts):
             robustness(law, motion, **arguments)

@@ -260,7 +260,7 @@ def test_bags(tmp_path, arm, data, kind, write_bag):
     whole, cut_off = lone.read_bytes(), tmp_path / f"cut_off{lone.suffix}"
     for share in (0.02, 0.3, 0.9, 0.99):
         cut_off.write_bytes(whole[: int(share * len(whole))])
-        with pytest.raises(ReadError, match=r"cut_off\..*cannot be read as a ROS 2 bag .* recover"):
+        with raises(ReadError, file=cut_off.name, cause=re.compile("cannot be read as a ROS 2 bag .* recover")):
             armdyn.read_log(cut_off, arm)
     lone.write_bytes(whole[: len(whole) // 2])
     with raises(ReadError, cause=re.compile("cannot be read as a ROS 2 bag")):
@@ -387,7 +387,9 @@ def test_motor_side(tmp_path, arm, data):
 def test_motor_turns_are_not_taken_for_degrees(tmp_path, arm, data):
     t, q, qd, tau = data
     path = write(tmp_path / "a.csv", (t, 100 * q, 100 * qd, tau / 100))
-    with pytest.raises(ReadError, match=r"a.csv: positions reach 100 rad: degrees, or turns of the motors\?"):
+    with raises(
+        ReadError, where=str(path), cause=re.compile(r"positions reach 100 rad: degrees, or turns of the motors\?")
+    ):
         armdyn.read_log(path, arm)
     np.testing.assert_allclose(armdyn.read_log(path, arm, gear_ratio=100.0).q, q)
     np.testing.assert_allclose(armdyn.read_log(path, arm, angle="rad").q, 100 * q)
@@ -558,7 +560,7 @@ class TestBadInput:
     @pytest.mark.parametrize("name", ["a.npz", "a.mat", "a.parquet", "a.db3", "a.mcap", "a.csv", "a.xyz"])
     def test_garbage(self, tmp_path, arm, name):
         (tmp_path / name).write_bytes(bytes(range(256)) * 20)
-        with pytest.raises(ReadError, match=name.replace(".", r"\.")):
+        with raises(ReadError, file=name):
             armdyn.read_log(tmp_path / name, arm)
         with raises(ReadError, cause="no such file"):
             armdyn.read_log(tmp_path / f"missing_{name}", arm)

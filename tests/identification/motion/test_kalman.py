@@ -135,14 +135,23 @@ class TestNoiseLevels:
 
     def test_bad_input(self):
         q = np.zeros((30, 2))
-        for wrong, message in (
-            (lambda: triple_integrator(DT, JERK, 0.0), "dt, jerk and noise > 0"),
-            (lambda: filter_forward(q[:, 0], DT, JERK, NOISE), "filter_forward: expected positions"),
-            (lambda: filter_forward(q, DT, JERK, NOISE, np.zeros((3, 2))), r"u of shape \(30, 2\), got \(3, 2\)"),
-            (lambda: filter_varying(q, DT, np.ones((3, 2)), NOISE), r"jerk of shape \(30, 2\)"),
-            (lambda: smooth_varying(q * np.nan, DT, JERK, NOISE), "not finite"),
+        for wrong, parts in (
+            (lambda: triple_integrator(DT, JERK, 0.0), {"expected": "dt, jerk and noise > 0"}),
+            (
+                lambda: filter_forward(q[:, 0], DT, JERK, NOISE),
+                {"where": "filter_forward", "expected": "positions of shape (N >= 1, n)"},
+            ),
+            (
+                lambda: filter_forward(q, DT, JERK, NOISE, np.zeros((3, 2))),
+                {"expected": "u of shape (30, 2)", "got": "(3, 2)"},
+            ),
+            (lambda: filter_varying(q, DT, np.ones((3, 2)), NOISE), {"expected": "jerk of shape (30, 2)"}),
+            (
+                lambda: smooth_varying(q * np.nan, DT, JERK, NOISE),
+                {"cause": "positions have values that are not finite numbers"},
+            ),
         ):
-            with pytest.raises(ShapeError, match=message):
+            with raises(ShapeError, **parts):
                 wrong()
         with raises(ShapeError, where="noise_levels", expected="positions of shape (N >= 12, n)", got="(30,)"):
             noise_levels(np.zeros(30), DT)

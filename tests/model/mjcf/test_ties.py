@@ -1,5 +1,6 @@
 """Trees of MJCF files, and joints that equalities tie: against G' of MuJoCo's own inverse dynamics of the free tree."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -156,28 +157,31 @@ def test_a_chain_of_a_tree_with_the_rest_held(tmp_path):
 LOOPS = {
     "connect": (
         '<equality><connect name="k" body1="l2" body2="r1" anchor="0 0 0"/></equality>',
-        "connect 'k' ties a, b",
+        {"cause": re.compile("connect 'k' ties a, b")},
     ),
-    "weld": ('<equality><weld name="k" body1="l2" body2="torso"/></equality>', "weld 'k' ties a, b in a way"),
+    "weld": (
+        '<equality><weld name="k" body1="l2" body2="torso"/></equality>',
+        {"cause": "weld 'k' ties a, b in a way that is not linear"},
+    ),
     "polynomial": (
         '<equality><joint name="k" joint1="a" joint2="b" polycoef="0 1 0.5 0 0"/></equality>',
-        "equality 'k' ties a, b",
+        {"cause": "equality 'k' ties a, b in a way that is not linear"},
     ),
     "tendon": (
         '<tendon><spatial name="k" damping="1"><site site="left hand"/><site site="s2"/></spatial></tendon>',
-        "spatial tendon 'k' ties a",
+        {"cause": re.compile("spatial tendon 'k' ties a")},
     ),
 }
 
 
 @pytest.mark.parametrize("kind", LOOPS)
 def test_loops_that_are_not_linear_are_rejected_by_name(tmp_path, kind):
-    more, message = LOOPS[kind]
+    more, parts = LOOPS[kind]
     path = tmp_path / "loop.xml"
     path.write_text(TREE.format(more=more).replace('<body name="r2"', '<site name="s2"/><body name="r2"'))
-    with pytest.raises(ModelError, match=message):
+    with raises(ModelError, **parts):
         armdyn.load(path)
-    with pytest.raises(ModelError, match=message):
+    with raises(ModelError, **parts):
         armdyn.load(path, tip="l2")
     if kind in ("weld", "polynomial"):
         with raises(ModelError, remedy="choose a chain that avoids it, as tip='r2' does"):

@@ -123,7 +123,7 @@ def test_results_given_over_each_other_take_the_general_way(random_arm: Callable
     got = armdyn.linearize(arm, *args, out=outs)
     for k in range(1, len(want)):
         np.testing.assert_array_equal(got[k], want[k])  # of two at one place, the last
-    with pytest.raises(ShapeError, match=f"expected {len(want)} arrays in out, got 2"):
+    with raises(ShapeError, expected=f"{len(want)} arrays in out", got="2"):
         armdyn.linearize(arm, *args, out=outs[:2])
 
 
