@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -107,5 +108,5 @@ def test_what_cannot_be_is_rejected(puma, logs):
         armdyn.identify_drive_gains(puma, *logs, MASS, inertia=TENSOR)
     with raises(ArmdynError, cause="drives of arm 'puma560' are coupled, which is not supported"):
         armdyn.identify_drive_gains(_coupled(puma), *logs, MASS)
-    with raises(DataError, cause="the currents do not show the payload: gains stay unknown"):
+    with raises(DataError, cause=re.compile("the currents do not show the payload")):
         armdyn.identify_drive_gains(puma, logs[0], logs[0], MASS)

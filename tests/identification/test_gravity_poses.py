@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+import re
 import shutil
 import subprocess
 import warnings
@@ -201,7 +202,7 @@ def test_a_motion_without_times_is_no_table_of_poses(tmp_path):
     with raises(
         ReadError,
         cause="no column of times",
-        expected="one named t or time [s], columns={'t': [...]}, or rate, the rows a second",
+        expected=re.compile(r"t or time \[s\], columns=\{'t': \[...\]\}, or rate"),
     ):
         armdyn.read_log(tmp_path / "log.csv", arm)
 

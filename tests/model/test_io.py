@@ -76,7 +76,7 @@ def test_nothing_is_written_half(arm, tmp_path, monkeypatch):
         ("a.toml", b"\xff\xfe\x00", {"expected": "UTF-8 text", "got": "other bytes at position 0"}),
         ("a.csv", "kind,a\nR,1\n".encode("utf-16"), {"expected": "UTF-8 text"}),
         ("a.toml", b"[[joint]]\nname = ", {"cause": re.compile("not a TOML file, or truncated")}),
-        ("a.toml", b"", {"expected": "one of [[joint]] (complete arm), [[row]] (DH table) or [[member]] (vectors)"}),
+        ("a.toml", b"", {"expected": re.compile(r"one of \[\[joint\]\] \(complete arm\)")}),
     ],
 )
 def test_files_that_are_not_what_they_claim_are_rejected(tmp_path, name, content, parts):

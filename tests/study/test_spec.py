@@ -51,7 +51,7 @@ BAD = {
     ],
     '"planar2"': [
         ('"planar3"', r"unknown arm 'planar3' \(did you mean 'planar2'\?\)"),
-        ('"missing.urdf"', "missing.urdf: cannot be read"),
+        ('"missing.urdf"', "missing.urdf: no such file"),
         ("7", "arm: expected text, got 7"),
     ],
     'name = "small"': [('kind = "rolouts"', r"kind: unknown 'rolouts' \(did you mean 'rollouts'\?\)")],
@@ -105,7 +105,7 @@ def test_a_file_that_is_no_toml(tmp_path):
     path.write_text("name = [")
     with raises(ArmdynError, cause=re.compile("not a TOML file")):
         read_study(path)
-    with raises(ArmdynError, cause=re.compile("cannot be read")):
+    with raises(ArmdynError, cause=re.compile("no such file")):
         read_study(tmp_path / "absent.toml")
 
 

@@ -71,7 +71,7 @@ def test_rows_a_second(tmp_path, puma):
     with raises(
         ReadError,
         cause="no column of times",
-        expected="one named t or time [s], columns={'t': [...]}, or rate, the rows a second",
+        expected=re.compile(r"t or time \[s\], columns=\{'t': \[...\]\}, or rate"),
     ):
         armdyn.read_log(path, puma)
     with raises(ArmdynError, expected="rate > 0 [Hz]", got="-1.0"):

