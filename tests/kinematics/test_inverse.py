@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.raising import raises
@@ -300,7 +302,7 @@ def test_tiny_and_huge_arms_are_solved_like_others(scaled, puma, configurations,
         ),
         ("upright", {"expected": "matrices of numbers"}),
         (np.eye(4) + 0j, {"expected": "matrices of numbers"}),
-        (np.eye(4) + 1e300 * np.eye(4, k=3), {"expected": "positions within 1e+15 m"}),
+        (np.eye(4) + 1e300 * np.eye(4, k=3), {"expected": re.compile(r"^positions within 1e.1\d m")}),
     ],
 )
 def test_poses_that_are_none_are_rejected(puma, pose, parts):

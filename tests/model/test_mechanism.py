@@ -135,9 +135,7 @@ def test_frames_that_are_not_there():
         names=("hand", "X"),
     ):
         dataclasses.replace(arm, frames=(Frame("hand", "X"),))
-    with raises(
-        ModelError, cause="tip_link 'X' is none of its links upper_arm, forearm, crank_link, coupler_link", names=("X",)
-    ):
+    with raises(ModelError, cause=re.compile("the tip is fixed in link 'X', which is none of")):
         dataclasses.replace(arm, tip_link="X")
 
 

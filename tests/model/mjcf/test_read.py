@@ -1,5 +1,6 @@
 """Arms from MJCF against MuJoCo's own inverse dynamics, on models written here and on the Menagerie's."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -193,16 +194,11 @@ def test_a_mesh_that_is_absent_leaves_the_inertia_unknown(tmp_path):
         ),
         (
             '<body name="a"><joint type="ball" name="f"/><geom size="1"/></body>',
-            {"cause": "ball joint 'f' ties f in a way that is not linear"},
+            {"cause": re.compile("ball joint 'f' has three freedoms")},
         ),
         (
             "<leg/>",
-            {
-                "cause": (
-                    "bad.xml: MuJoCo rejects it (XML Error: Schema violation: unrecognized element "
-                    "Element 'leg', line 1)"
-                )
-            },
+            {"cause": re.compile("MuJoCo rejects it .*unrecognized element")},
         ),
         (
             '<include file="../other.xml"/>',

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.raising import raises
 
@@ -29,7 +31,7 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
             "abc",
             [("j", "revolute", "a", "b"), ("k", "revolute", "c", "b")],
             {
-                "cause": "link 'b' hangs on two joints, 'j' and 'k'; closed loops are not serial arms",
+                "cause": re.compile("link 'b' hangs on two joints, 'j' and 'k'"),
                 "names": ("b", "j", "k"),
             },
         ),
