@@ -106,7 +106,6 @@ def test_toml_keeps_springs(arm):
             {"links": ("beam", "wing")},
             {
                 "cause": ("spring 'balancer' is fixed in link 'wing', which is none of base, column, beam, sledge"),
-                "names": ("balancer", "wing"),
             },
         ),
         ({"stiffness": -1.0}, {"expected": "stiffness > 0 and rest_length >= 0"}),

@@ -91,7 +91,7 @@ def test_the_lift_of_vukobratovic():
         (lambda: Line(A, 2 * np.eye(4)), {"where": "Line: end"}),
         (lambda: Circle(A, A[:3, 3], (0, 0, 1)), {"expected": "an angle other than 0 and a start off the axis"}),
         (lambda: Circle(A, (0, 0, 0), (0, 0, 0)), {"cause": "the axis has length zero"}),
-        (lambda: Circle(A, (0, 0), (0, 0, 1)), {"where": "Circle: center", "expected": "three finite numbers"}),
+        (lambda: Circle(A, (0, 0), (0, 0, 1)), {"where": "Circle: center", "expected": "3 finite numbers"}),
         (lambda: TipMotion(PATHS["line"], Trapezoid(1.0, 1.0, 1.0)), {"remedy": "give the timing path.length"}),
         (lambda: lift(A, -1.0), {"expected": "acceleration as a finite number > 0"}),
     ],
