@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
+from tests.raising import raises
 
 from armdyn.errors import ReadError
 from armdyn.shapes.obstacles import Box, HalfSpace, Sphere, read_obstacles
@@ -72,26 +75,45 @@ def test_a_file_is_read(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "parts"),
     [
-        ("", r"expected tables \[\[box\]\], .* got nothing"),
-        ("[[cone]]\nradius = 1", "got cone"),
-        ("[box]\ncenter = [0, 0, 0]", "expected .*two brackets"),
-        ("[[box]]\ncenter = [0, 0, 0]", "box 1: lacks 'size'"),
-        ("[[box]]\ncenter = [0, 0]\nsize = [1, 1, 1]", "box 1: center: expected 3 numbers"),
-        ("[[box]]\ncenter = [0, 0, 0]\nsize = [1, 1, 0]", "size: expected numbers > 0"),
-        ("[[sphere]]\ncenter = [0, 0, 0]\nradius = 'big'", "radius: expected 1 number"),
-        ("[[sphere]]\ncenter = [0, 0, 0]\nradius = inf", "radius: expected 1 number"),
+        ("", {"expected": re.compile(r"^tables \[\[box\]\], "), "got": "nothing"}),
+        ("[[cone]]\nradius = 1", {"got": "cone"}),
+        ("[box]\ncenter = [0, 0, 0]", {"expected": re.compile("two brackets")}),
+        ("[[box]]\ncenter = [0, 0, 0]", {"where": re.compile("box 1$"), "cause": "lacks 'size'"}),
+        (
+            "[[box]]\ncenter = [0, 0]\nsize = [1, 1, 1]",
+            {"where": re.compile("box 1: center$"), "expected": re.compile("^3 numbers")},
+        ),
+        (
+            "[[box]]\ncenter = [0, 0, 0]\nsize = [1, 1, 0]",
+            {"where": re.compile("size$"), "expected": re.compile("^numbers > 0")},
+        ),
+        (
+            "[[sphere]]\ncenter = [0, 0, 0]\nradius = 'big'",
+            {"where": re.compile("radius$"), "expected": re.compile("^1 number")},
+        ),
+        (
+            "[[sphere]]\ncenter = [0, 0, 0]\nradius = inf",
+            {"where": re.compile("radius$"), "expected": re.compile("^1 number")},
+        ),
         (
             "[[sphere]]\ncenter = [0, 0, 0]\nradius = 1\ncolour = 2",
-            "sphere 1: unknown key colour; expected some of name, center, radius",
+            {
+                "where": re.compile("sphere 1$"),
+                "names": ("colour",),
+                "expected": re.compile("^some of name, center, radius"),
+            },
         ),
-        ("[[half_space]]\npoint = [0, 0, 0]\nnormal = [0, 0, 0]", "half_space 1: normal: expected a vector"),
-        ("[[box", "not a TOML file"),
+        (
+            "[[half_space]]\npoint = [0, 0, 0]\nnormal = [0, 0, 0]",
+            {"where": re.compile("half_space 1: normal$"), "expected": re.compile("^a vector")},
+        ),
+        ("[[box", {"cause": re.compile("not a TOML file")}),
     ],
 )
-def test_bad_files_are_rejected_with_a_reason(tmp_path, text, message):
+def test_bad_files_are_rejected_with_a_reason(tmp_path, text, parts):
     path = tmp_path / "around.toml"
     path.write_text(text)
-    with pytest.raises(ReadError, match=message):
+    with raises(ReadError, **parts):
         read_obstacles(path)

@@ -98,20 +98,26 @@ def test_recorder_switched_off(tmp_path, arm, data):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    ("spoil", "parts"),
     [
-        (lambda rows: "", "the file is empty"),
-        (lambda rows: HEAD + "\n", "no rows of numbers"),
-        (lambda rows: rows.replace(",", ",1,"), "9 columns have no names"),
-        (lambda rows: HEAD.replace("q2", "q1") + "\n" + rows, "several columns are named q1"),
-        (lambda rows: HEAD + "\n1,2\n" + rows, "line 2: expected 5 values, got 2"),
-        (lambda rows: HEAD + "\n" + rows.replace("0.050000000", "n/a"), "line 7: expected a number, got 'n/a'"),
-        (lambda rows: HEAD + "\n" + "2024-05-01T99:00:00,1,2,3,4\n" * 60, "expected a number or a date"),
-        (lambda rows: HEAD + "\n" + rows + "\0", "zero bytes"),
+        (lambda rows: "", {"cause": "the file is empty"}),
+        (lambda rows: HEAD + "\n", {"cause": re.compile("^no rows of numbers")}),
+        (lambda rows: rows.replace(",", ",1,"), {"cause": re.compile("^9 columns have no names")}),
+        (
+            lambda rows: HEAD.replace("q2", "q1") + "\n" + rows,
+            {"cause": "several columns are named q1", "names": ("q1",)},
+        ),
+        (lambda rows: HEAD + "\n1,2\n" + rows, {"line": 2, "expected": "5 values", "got": "2"}),
+        (
+            lambda rows: HEAD + "\n" + rows.replace("0.050000000", "n/a"),
+            {"line": 7, "expected": "a number", "got": "'n/a'"},
+        ),
+        (lambda rows: HEAD + "\n" + "2024-05-01T99:00:00,1,2,3,4\n" * 60, {"expected": "a number or a date"}),
+        (lambda rows: HEAD + "\n" + rows + "\0", {"cause": re.compile("zero bytes")}),
     ],
 )
-def test_rejected(tmp_path, arm, data, spoil, message):
-    with pytest.raises(ReadError, match=f"a.csv.*{message}"):
+def test_rejected(tmp_path, arm, data, spoil, parts):
+    with raises(ReadError, file="a.csv", **parts):
         read(tmp_path, arm, spoil(body(data)))
 
 

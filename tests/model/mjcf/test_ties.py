@@ -241,7 +241,11 @@ def test_hands_and_loops_of_the_menagerie(shared):
     panda = armdyn.load(folder / "franka_emika_panda/panda.xml", branches="keep")
     assert (panda.n_joints, panda.n) == (9, 8)
     for tip in (None, "left_pad", "right_coupler"):
-        with pytest.raises(ModelError, match=r"connect 'equality[01]' ties .* no chain from 'world' avoids it"):
+        with raises(
+            ModelError,
+            cause=re.compile("^connect 'equality[01]' ties "),
+            remedy=re.compile("no chain from 'world' avoids it"),
+        ):
             armdyn.load(folder / "robotiq_2f85/2f85.xml", tip=tip)
     with raises(
         ModelError,

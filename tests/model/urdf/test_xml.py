@@ -21,26 +21,35 @@ EXTERNAL = """<!DOCTYPE robot [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "parts"),
     [
-        (LAUGHS, "declaration is rejected"),
-        (EXTERNAL, "declaration is rejected"),
-        ('<!DOCTYPE robot SYSTEM "http://example.org/x.dtd"><robot/>', "declaration is rejected"),
-        ("", "not well-formed"),
-        ("<robot><link name='a'/>", "not well-formed"),
-        ("<sdf/>", "root element <robot>, got <sdf>"),
-        ("<robot/>", "no links"),
-        ("\x00\x01", "not well-formed"),
-        ('<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:include filename="a"/></robot>', "name it .xacro"),
-        ("<robot>" + "<a>" * 100 + "</a>" * 100 + "</robot>", "levels"),
-        ("<robot>" + "<a/>" * (MAX_ELEMENTS + 1) + "</robot>", "elements"),
-        ('<?xml version="1.0" encoding="utf-7"?><robot/>', "encoding|not readable|not well-formed"),
+        (LAUGHS, {"cause": re.compile("declaration is rejected")}),
+        (EXTERNAL, {"cause": re.compile("declaration is rejected")}),
+        (
+            '<!DOCTYPE robot SYSTEM "http://example.org/x.dtd"><robot/>',
+            {"cause": re.compile("declaration is rejected")},
+        ),
+        ("", {"cause": re.compile("^not well-formed")}),
+        ("<robot><link name='a'/>", {"cause": re.compile("^not well-formed")}),
+        ("<sdf/>", {"expected": "a URDF with root element <robot>", "got": "<sdf>"}),
+        ("<robot/>", {"cause": "the robot has no links"}),
+        ("\x00\x01", {"cause": re.compile("^not well-formed")}),
+        (
+            '<robot xmlns:xacro="http://ros.org/wiki/xacro"><xacro:include filename="a"/></robot>',
+            {"remedy": "name it .xacro"},
+        ),
+        ("<robot>" + "<a>" * 100 + "</a>" * 100 + "</robot>", {"cause": re.compile("levels")}),
+        ("<robot>" + "<a/>" * (MAX_ELEMENTS + 1) + "</robot>", {"cause": re.compile("elements")}),
+        (
+            '<?xml version="1.0" encoding="utf-7"?><robot/>',
+            {"cause": re.compile("encoding|not readable|not well-formed")},
+        ),
     ],
 )
-def test_broken_and_hostile_xml_is_rejected(tmp_path, text, message):
+def test_broken_and_hostile_xml_is_rejected(tmp_path, text, parts):
     path = tmp_path / "bad.urdf"
     path.write_text(text)
-    with pytest.raises((ReadError, ModelError), match=f"^bad.urdf: .*({message})"):
+    with raises((ReadError, ModelError), where="bad.urdf", **parts):
         read_urdf(path)
 
 
