@@ -197,3 +197,5 @@ def test_joints_off_the_chain_are_held_where_asked(tmp_path):
         armdyn.load(tmp_path / "hand.urdf", tip="a", hold={"left": 0.2})
     with raises(ModelError, names=("thumb",), expected="joints off the chain"):
         armdyn.load(tmp_path / "hand.urdf", tip="a", hold={"thumb": 0.2})
+    with raises(ModelError, where="hand.urdf: hold", expected="1 finite numbers", got="[nan]"):
+        armdyn.load(tmp_path / "hand.urdf", tip="a", hold={"right": float("nan")})

@@ -23,7 +23,7 @@ from armdyn.model.joint import Friction, Joint, Limits
 from armdyn.model.mechanism import Frame
 from armdyn.model.urdf.extension import holds_tree, restore
 from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, held_motion, link_inertia
-from armdyn.model.urdf.tree import KINDS, Chain, Tree, TreeJoint, build_tree, choose_chain, mimic_of, reject_hold
+from armdyn.model.urdf.tree import KINDS, Chain, Mimic, Tree, TreeJoint, build_tree, choose_chain, mimic_of, reject_hold
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin, parse_robot, read_robot
 from armdyn.precision import HUGE
 from armdyn.spatial.transform import inverse
@@ -158,11 +158,10 @@ def _arm(robot: Element, tree: Tree, chain: Chain, branches: str, hold: Mapping[
 
 def _held_note(tree: Tree, joint: TreeJoint, hold: Mapping[str, float]) -> str:
     """Describe where a joint of the chain is held that mimics one that does not move with the arm."""
-    mimic = mimic_of(joint, tree.where)
-    leader = "" if mimic is None else mimic.leader
-    if mimic is not None and (not mimic.multiplier or leader not in {other.name for other in tree.parent.values()}):
-        why = " with a multiplier of 0" if not mimic.multiplier else ", which is no joint of the file,"
-        return f"joint '{joint.name}' mimics '{leader}'{why} and is held at {mimic.offset:g}"
+    leader, multiplier, offset = mimic_of(joint, tree.where) or Mimic("", 1.0, 0.0)
+    if not multiplier or leader not in {other.name for other in tree.parent.values()}:
+        why = ", which is no joint of the file," if multiplier else " with a multiplier of 0"
+        return f"joint '{joint.name}' mimics '{leader}'{why} and is held at {offset:g}"
     return f"joint '{joint.name}' mimics '{leader}' and is held where '{leader}' = {hold.get(leader, 0.0):g} puts it"
 
 

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from armdyn.arrays import finite_vector
 from armdyn.errors import MAX_LISTED, ModelError, check_choice
 from armdyn.model.urdf.xml import number, text_attribute
 
@@ -215,14 +216,14 @@ def choose_chain(tree: Tree, base: str | None, tip: str | None, branches: str = 
 
 
 def reject_hold(tree: Tree, chain: Chain, hold: Mapping[str, float]) -> None:
-    """Raise where a joint to hold is not in the file, or is one of the arm's own."""
+    """Raise where a joint to hold is not in the file, or is one of the arm's own, or its position is no number."""
+    finite_vector(list(hold.values()), len(hold), f"{tree.where}: hold")
     names = {joint.name for joint in tree.parent.values() if joint.moves}
     moving = {joint.name for joint in chain.joints}
-    for name in hold:
-        if name not in names or name in moving:
-            why = "moves with the arm" if name in moving else "is no moving joint of the file"
-            cause = f"hold names joint '{name}', which {why}"
-            raise ModelError(cause, where=tree.where, expected="joints off the chain", names=(name,))
+    for name in [one for one in hold if one not in names - moving]:
+        why = "moves with the arm" if name in moving else "is no moving joint of the file"
+        cause = f"hold names joint '{name}', which {why}"
+        raise ModelError(cause, where=tree.where, expected="joints off the chain", names=(name,))
 
 
 def _moving_depth(tree: Tree) -> dict[str, int]:
