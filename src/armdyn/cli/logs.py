@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
-LOGS = (".csv", ".txt", ".tsv", ".json", ".jsonl", ".npz", ".mat", ".parquet", ".db3", ".mcap", ".bag")
+LOGS = (".csv", ".txt", ".tsv", ".dat", ".json", ".jsonl", ".ndjson", ".npz", ".mat", ".parquet", ".db3", ".mcap")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 
 Down = Annotated[
@@ -102,11 +102,27 @@ class LogCorrectionOptions:
         list[str] | None,
         typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
     ] = None
+    positions_of: Annotated[
+        str | None,
+        typer.Option(metavar="JOINT,..", help="Joints whose positions the columns hold, if not the coordinates."),
+    ] = None
+    torques_of: Annotated[
+        str | None, typer.Option(metavar="JOINT,..", help="Joints at which the logged torques act, if not the drives.")
+    ] = None
 
     def correct(self, logs: list[Log], arm: Arm) -> list[Log]:
         """The logs, corrected."""
-        from armdyn.identification.logs.corrections import with_time_scale, with_zeros, without_delay, without_torques
+        from armdyn.identification.logs.corrections import (
+            of_joints,
+            with_time_scale,
+            with_zeros,
+            without_delay,
+            without_torques,
+        )
 
+        if self.positions_of or self.torques_of:
+            columns = [some.split(",") if some else () for some in (self.positions_of, self.torques_of)]
+            logs = [log.corrected(of_joints(arm, *columns)) for log in logs]
         scaled = with_zeros(arm, with_time_scale(logs, self.time_scale), joint_numbers(self.zero, "--zero"))
         return without_delay(without_torques(arm, scaled, self.without_torque or ()), self.delay)
 

@@ -71,8 +71,11 @@ class JointFriction:
 
     def sliding(self, direction: Symbol, width: float = 0.0) -> Symbol:
         """Friction of a joint that moves; `direction` is the sign of the velocity, or a smooth stand-in of a width."""
-        dry = (self.level + self["asymmetry"] * direction) * direction
-        return self.smooth(direction) + dry + self.curve(direction, width)
+        return self.smooth(direction) + self.dry(direction) + self.curve(direction, width)
+
+    def dry(self, direction: Symbol) -> Symbol:
+        """Return dry friction but for the levels of the curve."""
+        return (self.level + self["asymmetry"] * direction) * direction
 
 
 def joint_frictions(

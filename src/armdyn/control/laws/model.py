@@ -64,8 +64,7 @@ def law_friction(arm: Arm, friction: Symbol, q: Symbol, qd: Symbol, ref: Referen
     for desired, actual in zip(wanted, measured, strict=True):
         sign = direction(desired.v, FRICTION_WIDTH)
         viscous = actual.smooth(direction(actual.v, FRICTION_WIDTH))
-        dry = (desired.level + desired["asymmetry"] * sign) * sign
-        torques.append(viscous + dry + desired.curve(sign, FRICTION_WIDTH))
+        torques.append(viscous + desired.dry(sign) + desired.curve(sign, FRICTION_WIDTH))
     return joint_torques(arm, ca.vertcat(*torques))
 
 

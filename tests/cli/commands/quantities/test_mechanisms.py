@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import app
+from armdyn.report.options import correction_words
 
 ARMS = ["gripper", "palletizer", "two_arms", "torso_arm"]
 
@@ -58,6 +59,22 @@ def test_logs_are_judged_by_coordinates(tmp_path):
     run("simulate", "palletizer", "--duration", "6", "--rate", "200", "--out", str(log))
     shown = run("validate", "palletizer", str(log))
     assert all(f"\n{name}" in shown for name in armdyn.arms.palletizer().coordinate_names)
+
+
+def test_positions_of_following_joints_are_corrected_by_the_printed_options(tmp_path):
+    """An encoder at the elbow instead of the crank: the check names the options, and these make the log a good one."""
+    arm, log = armdyn.arms.palletizer(), tmp_path / "log.csv"
+    run("simulate", "palletizer", "--duration", "6", "--rate", "200", "--out", str(log))
+    good = armdyn.read_log(log, arm)
+    names = ("waist", "shoulder", "elbow", "hand")
+    R = arm.G[[arm.joint_names.index(name) for name in names]]
+    header = ",".join(["t", *(f"q{i}" for i in range(1, 5)), *(f"tau{i}" for i in range(1, 5))])
+    np.savetxt(log, np.column_stack([good.t, good.q @ R.T, good.tau]), delimiter=",", header=header, comments="")
+    finding = next(f for f in armdyn.check_log(arm, armdyn.read_log(log, arm)).findings if f.kind == "mechanism")
+    words = correction_words(arm, finding.correction)
+    assert words == ["--positions-of", ",".join(names)]
+    assert CliRunner().invoke(app, ["validate", "palletizer", str(log)]).exit_code == 1
+    assert "not usable" not in run("validate", "palletizer", str(log), *words)
 
 
 @pytest.mark.parametrize("name", ARMS)
