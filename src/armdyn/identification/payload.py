@@ -51,13 +51,17 @@ class Payload(NamedTuple):
     com_std: NDArray  # (3,); infinite where the log determines nothing, as the others
     inertia: NDArray  # (3, 3) about the centre [kg m²], of a physically consistent body
     inertia_std: NDArray  # (3, 3)
-    theta: NDArray  # (10,) of a physically consistent body, about the frame's origin
     estimate: NDArray  # (10,) least squares, about the origin of the link that carries it
     std: NDArray  # (10,) of the estimate; infinite where the log determines nothing
     rel_error: float  # of the arm with its payload
     arm: Arm  # carrying it
     findings: tuple[Finding, ...] = ()  # about the log, and about what stays unexplained
     frame: str = "tip"  # in which mass centre and inertia are
+
+    @property
+    def theta(self) -> NDArray:
+        """Parameters (10,) of the physically consistent body, about the frame's origin."""
+        return Inertia.from_com(self.mass, self.com, self.inertia).theta
 
     @property
     def verdict(self) -> str:
@@ -135,7 +139,6 @@ def identify_payload(
         com_std,
         at_frame.tensor_com,
         inertia_std,
-        at_frame.theta,
         x[: inertial.SIZE],
         sigma[: inertial.SIZE],
         error,
