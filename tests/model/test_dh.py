@@ -238,7 +238,10 @@ BAD = [
         {"where": "DH row 1", "cause": "limits: lower 1 is above upper -1; reversed?"},
     ),
     ({"kind": "R", "limits": 3}, {"where": "DH row 1: limits", "expected": "(lower, upper) or a mapping"}),
-    ({"kind": "R", "limits": {"max": 3}}, {"where": "DH row 1: limits", "names": ("max",)}),
+    (
+        {"kind": "R", "limits": {"max": 3}},
+        {"where": "DH row 1: limits", "expected": "some of lower, upper, velocity, effort", "names": ("max",)},
+    ),
     ({"kind": "R", "drive": {"gear_ratio": 0}}, {"cause": "drive: expected a gear ratio other than 0"}),
     ({"kind": "R", "name": 7}, {"expected": "a name", "got": "7"}),
     (["R", 1, 2], {"where": "DH row 1", "expected": "a mapping with kind, a, alpha, d, theta"}),

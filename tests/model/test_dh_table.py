@@ -90,7 +90,7 @@ def test_empty_cells_are_unknown():
             "kind,mass,cx,cy,cz\nR,1,0,,0\n",
             {"where": "DH table: row 1", "expected": "numbers in all of the columns cx, cy, cz or in none"},
         ),
-        ('kind,a\nR,"1\n', {"cause": "not a CSV table (unexpected end of data)"}),
+        ('kind,a\nR,"1\n', {"cause": re.compile("not a CSV table")}),
         ("# gravity: down\nkind,a\nR,1\n", {"where": "DH table: gravity", "expected": "a number", "got": "'down'"}),
     ],
 )

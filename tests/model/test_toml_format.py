@@ -253,7 +253,11 @@ def test_the_text_is_readable():
             {"where": "x: joint 1: before: xyz", "expected": "3 finite numbers"},
         ),
         (MINIMAL + "before = { xyz = [1, 2, 3], rpy = [nan, 0, 0] }", ModelError, {"where": "x: joint 1: before: rpy"}),
-        (MINIMAL + "before = { abc = 1 }", ReadError, {"where": "x: joint 1: before", "names": ("abc",)}),
+        (
+            MINIMAL + "before = { abc = 1 }",
+            ReadError,
+            {"where": "x: joint 1: before", "expected": "some of xyz, rpy", "names": ("abc",)},
+        ),
         (
             MINIMAL + "limits = 3",
             ModelError,

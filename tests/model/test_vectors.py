@@ -104,7 +104,7 @@ def test_names_limits_and_drives():
         ),
         ({"inertia": (1, 1, 1)}, {"cause": "inertia is given, but mass is not"}),
         ({"turn": {"limit": 3}}, {"where": "member 1: turn", "expected": "a mapping of limits, friction and drive"}),
-        ({"colour": "red"}, {"where": "member 1", "names": ("colour",)}),
+        ({"colour": "red"}, {"where": "member 1", "cause": "unknown key colour", "names": ("colour",)}),
     ],
 )
 def test_bad_members_are_rejected(change, parts):

@@ -52,14 +52,7 @@ def test_packages_are_found_where_they_are_named(tmp_path):
     path = write(tmp_path / "robot" / "b.xacro", '<xacro:include filename="$(find parts)/parts.xacro"/>')
     for folder in (package.parent, package):
         assert armdyn.load(path, packages=[folder]).n == 1
-    with raises(
-        ReadError,
-        cause=(
-            "the xacro needs a package (XacroException: <class "
-            "'xacrodoc.packages.PackageNotFoundError'>: Package not found: parts Package not found: "
-            "parts); give packages=['folder']"
-        ),
-    ):
+    with raises(ReadError, cause=re.compile(r"^the xacro needs a package .*parts.*; give packages=\['folder'\]$")):
         armdyn.load(path)
 
 
@@ -68,12 +61,7 @@ def test_packages_are_found_where_they_are_named(tmp_path):
     [
         (
             '<link name="$(arg side)"/>',
-            {
-                "cause": (
-                    "the xacro needs an argument (XacroException: Undefined substitution argument "
-                    "side); give args={'name': 'value'}"
-                )
-            },
+            {"cause": re.compile("^the xacro needs an argument .*side.*; give args={'name': 'value'}$")},
         ),
         (
             '<xacro:include filename="/etc/passwd"/>',
@@ -85,7 +73,7 @@ def test_packages_are_found_where_they_are_named(tmp_path):
         ),
         ('<link name="${open(1)}"/>', {"cause": re.compile("failed")}),
         ('<link name="${().__class__.__base__.__subclasses__()}"/>', {"cause": re.compile("failed")}),
-        ("<xacro:nothing/>", {"cause": "the xacro failed: XacroException: unknown macro name: xacro:nothing"}),
+        ("<xacro:nothing/>", {"cause": re.compile("^the xacro failed: ")}),
     ],
 )
 def test_what_a_xacro_may_not(tmp_path, body, parts):

@@ -89,12 +89,7 @@ def test_what_may_be_endless_is_tried_apart(tmp_path, name, monkeypatch):
 
 
 def test_errors_of_what_is_tried_apart_are_told(tmp_path):
-    with raises(
-        ReadError,
-        cause=(
-            "a.xml: MuJoCo rejects it (XML Error: Schema violation: unrecognized element Element 'composites', line 2)"
-        ),
-    ):
+    with raises(ReadError, cause=re.compile(r"^a\.xml: MuJoCo rejects it .*unrecognized")):
         armdyn.load(write(tmp_path / "a.xml", {"body": "<composites/>"}))
 
 

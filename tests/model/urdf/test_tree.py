@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from tests.raising import raises
 
@@ -31,8 +29,9 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
             "abc",
             [("j", "revolute", "a", "b"), ("k", "revolute", "c", "b")],
             {
-                "cause": re.compile("link 'b' hangs on two joints, 'j' and 'k'"),
+                "cause": "link 'b' hangs on two joints, 'j' and 'k'",
                 "names": ("b", "j", "k"),
+                "remedy": "remove one of them: closed loops are not supported",
             },
         ),
         (
