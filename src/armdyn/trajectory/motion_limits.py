@@ -70,13 +70,13 @@ class MotionLimits:
         if len(fixed):
             cause = f"{self._joints(fixed)} cannot move (lower = upper limit)"
             raise LimitError(cause, where=where, remedy="widen the limits, or load the arm with that joint fixed")
-        for values, what, hint in (
-            (self.velocity, "velocity limit", "max_velocity"),
-            (self.acceleration, "acceleration limit", "max_acceleration"),
+        for values, what, hint, rate in (
+            (self.velocity, "velocity limit", "max_velocity", "/s"),
+            (self.acceleration, "acceleration limit", "max_acceleration", "/s²"),
         ):
             absent, zero = np.flatnonzero(np.isinf(values)), np.flatnonzero(values == 0)
             if len(absent):
-                remedy = f"give {hint}, such as 1 [rad or m, s]"
+                remedy = f"give {hint}, such as 1 {'rad' if kinds[absent[0]] == 'revolute' else 'm'}{rate}"
                 raise LimitError(f"no {what} of {self._joints(absent)}", where=where, remedy=remedy)
             if len(zero):
                 cause = f"the {what} of {self._joints(zero)} is zero"
