@@ -1,9 +1,8 @@
 """`python -m armdyn`, and the command `armdyn`: Ctrl-C ends it in one line, also while it is being loaded."""
 
-import signal
 import sys
 
-INTERRUPTED = 128 + signal.SIGINT  # as shells count
+from armdyn.cli import INTERRUPTED
 
 
 def main() -> None:

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from armdyn.__main__ import INTERRUPTED
+from armdyn.cli import INTERRUPTED
 from armdyn.cli.interrupts import leave, watching
 from armdyn.cli.parser import PlainCommand
 from armdyn.cli.resolve import take_xacro_options

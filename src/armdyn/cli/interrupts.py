@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from types import FrameType
 
-from armdyn.__main__ import INTERRUPTED
+from armdyn.cli import INTERRUPTED
 from armdyn.files import Growing
 
 PATIENCE_S = 0.5  # s after Ctrl-C until the process is ended; a busy machine takes as long again

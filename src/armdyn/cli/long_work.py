@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 import typer
 
-from armdyn.__main__ import INTERRUPTED
+from armdyn.cli import INTERRUPTED
 from armdyn.cli.interrupts import PATIENCE_S, SAVING_S, watch
 from armdyn.progress import add_task, make_bar
 

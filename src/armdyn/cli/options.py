@@ -9,6 +9,7 @@ from inspect import Parameter, signature
 from typing import Any, get_type_hints
 
 Command = Callable[..., None]
+BANDWIDTH_HZ, RATE_HZ = 3.0, 1000.0  # of commands that design laws, by default
 
 
 def spread_options(**but: str) -> Callable[[Command], Command]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from armdyn.cli.commands.control.law import BANDWIDTH_HZ, RATE_HZ
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
 from armdyn.errors import ArmdynError, ignore_warnings
 from armdyn.trace.llvm.processor import skip_optimisation
 

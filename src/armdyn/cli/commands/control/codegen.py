@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from armdyn.cli.commands.control.law import (
-    BANDWIDTH_HZ,
-    RATE_HZ,
     Bandwidth,
     Float,
     Out,
@@ -20,6 +18,7 @@ from armdyn.cli.commands.control.law import (
     print_written,
 )
 from armdyn.cli.long_work import progress_bar, working
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
 

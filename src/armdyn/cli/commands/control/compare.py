@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from armdyn.cli.commands.control.law import BANDWIDTH_HZ, RATE_HZ, Bandwidth, Rate
+from armdyn.cli.commands.control.law import Bandwidth, Rate
 from armdyn.cli.long_work import draw, end_command, progress_bar, require_folders, working
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError

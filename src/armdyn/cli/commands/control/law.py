@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from armdyn.cli.long_work import working
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_lines, law_names, resolve
 from armdyn.cli.show import print_json
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from armdyn.trace.printers.c_code import CCode
 
 LIST = "list"
-BANDWIDTH_HZ, RATE_HZ = 3.0, 1000.0  # of commands that design laws
 LawName = Annotated[
     str | None,
     typer.Argument(

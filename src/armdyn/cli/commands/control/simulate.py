@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 import typer
 
-from armdyn.cli.commands.control.law import BANDWIDTH_HZ, RATE_HZ, Bandwidth, Rate
+from armdyn.cli.commands.control.law import Bandwidth, Rate
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
-from armdyn.cli.options import spread_options
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ, spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
