@@ -156,9 +156,8 @@ def test_sympy_keeps_whole_numbers_and_symbols() -> None:
 
 def test_sympy_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sympy", None)
-    with pytest.raises(MissingExtraError) as raised:
+    with raises(MissingExtraError, extra="sympy"):
         armdyn.sympy_expression(armdyn.mass_matrix, two_link())
-    assert raised.value.extra == "sympy"
 
 
 # -- bad input -----------------------------------------------------------------------------------------------
