@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-import pytest
 from tests.calibration.conftest import Truth, make_truth, random_positions
 from tests.raising import raises
 
@@ -78,7 +77,7 @@ def test_known_masses_leave_a_compliance_a_joint() -> None:
     assert error(found, truth, new, new) < error(armdyn.calibrate(arm, poses), truth, new, new)
     # The second joint carries most: its compliance is found.
     np.testing.assert_allclose(found.deflection[1], rows[1], rtol=0.3, atol=1e-5)
-    with pytest.raises(MissingInertiaError):
+    with raises(MissingInertiaError, names=arm.link_names):
         armdyn.calibrate(arm.with_theta(np.full(60, np.nan)), poses, gravity="masses")
     with raises(ArmdynError, expected="gravity True, False or 'masses'", got="'weights'"):
         armdyn.calibrate(arm, poses, gravity="weights")  # type: ignore[arg-type]

@@ -120,10 +120,8 @@ def test_what_is_missing_is_named(arm: armdyn.Arm, motion: tuple[np.ndarray, ...
     with raises(ReadError, names=("goal",), remedy="name their motors, in this order, with motors="):
         read_servo_log(four, arm, command="goal")
     late = write(tmp_path / "late.csv", [*(f"goal_{k}" for k in range(5)), *(f"present_{k}" for k in range(5))], u, q)
-    with pytest.raises(ReadError) as untimed:
+    with raises(ReadError, path=str(late), expected="a column of times", remedy="name it t, time or timestamp"):
         read_servo_log(late, arm)
-    assert (untimed.value.path, untimed.value.expected) == (str(late), "a column of times")
-    assert untimed.value.remedy == "name it t, time or timestamp"
     with raises(ReadError, cause="no such file"):
         read_servo_log(tmp_path / "none.csv", arm)
     (tmp_path / "log.pickle").write_bytes(b"x")
@@ -203,9 +201,8 @@ def test_damaged_data_sets(arm: armdyn.Arm, tmp_path: Path) -> None:
     """Folders that are not whole."""
     (tmp_path / "meta").mkdir()
     (tmp_path / "meta" / "info.json").write_text("{")
-    with pytest.raises(ReadError) as broken:
+    with raises(ReadError, path=str(tmp_path / "meta" / "info.json"), expected="JSON"):
         read_servo_log(tmp_path, arm)
-    assert (broken.value.path, broken.value.expected) == (str(tmp_path / "meta" / "info.json"), "JSON")
     (tmp_path / "meta" / "info.json").write_text("{}")
     with raises(ReadError, remedy="was it downloaded whole?"):
         read_servo_log(tmp_path, arm)

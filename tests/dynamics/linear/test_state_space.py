@@ -44,9 +44,8 @@ def test_control_gets_names_too(random_arm):
 
 def test_missing_control_says_how_to_install_it(random_arm, monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
-    with pytest.raises(MissingExtraError) as raised:
+    with raises(MissingExtraError, extra="control"):
         armdyn.state_space(random_arm("R"), [0.0]).to_control()
-    assert raised.value.extra == "control"
 
 
 def test_bad_input_is_named(random_arm):

@@ -92,7 +92,7 @@ def test_bad_constraints():
         remedy="give max_torque as numbers > 0",
     ):
         TorqueLimits.of(limited(armdyn.arms.puma3()), True)
-    with pytest.raises(MissingInertiaError):
+    with raises(MissingInertiaError, names=("link1", "link2", "link3")):
         TorqueLimits.of(ARM.with_theta(np.full(30, np.nan)), True)
     with raises(LimitError, cause="tip box: expected lower < upper, got [0. 0. 0.] and [0. 0. 0.]"):
         TipBox(ARM, np.zeros(3), np.zeros(3))
