@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.raising import raises
 from typer.testing import CliRunner
 
 import armdyn
@@ -48,15 +49,21 @@ def test_wrong_options_are_explained(folder: Path) -> None:
     for arguments, text in (
         (("--episodes", "a"), "expected numbers such as 0,1,4-7"),
         (("--stiffness", "joint1"), "expected a joint, '=' and a number"),
-        (("--report", "out.pdf"), "ends in .html"),
-        (("--mass", "0.1"), "go together"),
         (("--units", "turns"), "'turns' is not one of 'rad', 'deg', 'ticks', 'normalised'"),
-        (("--command", "nothing"), "no columns of commanded positions 'nothing'"),
     ):
-        try:
-            done = run("arm.urdf", "log.csv", *arguments)
-            told = done.output + done.stderr
-            assert done.exit_code == 2
-        except armdyn.ArmdynError as error:  # which `main` prints
-            told = str(error)
-        assert text in " ".join(told.replace("│", " ").split()), arguments
+        done = run("arm.urdf", "log.csv", *arguments)
+        assert done.exit_code == 2, arguments
+        assert text in " ".join((done.output + done.stderr).replace("│", " ").split()), arguments
+    for arguments, parts in (  # `main` prints these
+        (("--report", "out.pdf"), {"where": "--report", "expected": "a file that ends in .html", "got": "'out.pdf'"}),
+        (
+            ("--mass", "0.1"),
+            {"cause": "loaded (logs with the payload) and mass (its kilograms) go together", "remedy": "give both"},
+        ),
+        (
+            ("--command", "nothing"),
+            {"path": "log.csv", "cause": "no columns of commanded positions 'nothing' for 2 joints"},
+        ),
+    ):
+        with raises(armdyn.ArmdynError, **parts):
+            run("arm.urdf", "log.csv", *arguments)
