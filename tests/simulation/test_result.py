@@ -67,10 +67,10 @@ def test_csv_has_the_columns_of_a_log(result, tmp_path):
 
 def test_foreign_files_are_rejected(tmp_path):
     (tmp_path / "a.npz").write_bytes(b"PK nonsense")
-    with raises(ReadError, cause=re.compile("cannot be read as NumPy arrays")):
+    with raises(ReadError, file="a.npz", cause=re.compile("^cannot be read as NumPy arrays")):
         SimulationResult.load(tmp_path / "a.npz")
     np.savez(tmp_path / "b.npz", t=np.array([object()]))
-    with raises(ReadError, cause=re.compile("cannot be loaded")):
+    with raises(ReadError, file="b.npz", cause=re.compile("^cannot be read as NumPy arrays .*cannot be loaded")):
         SimulationResult.load(tmp_path / "b.npz")
 
 
