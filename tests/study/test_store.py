@@ -118,7 +118,8 @@ def test_a_pipe_in_place_of_a_part_is_computed_again(computed):
 def test_a_changed_file_is_not_resumed(computed, study):
     _, folder, _ = computed
     changed = study({"max_error = 0.05": "max_error = 0.06"})
-    with raises(StudyError, cause=re.compile("was computed from another file, arm or version")):
+    cause = re.compile("^was computed from another file, arm or version")
+    with raises(StudyError, where=str(folder), cause=cause, remedy="undo the change, or choose another folder"):
         run_study(changed, folder, resume=True)
 
 
