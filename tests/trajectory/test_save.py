@@ -77,10 +77,12 @@ def test_small_numbers_are_numbers_in_yaml(tmp_path):
 
 
 def test_bad_requests(series, tmp_path):
-    with raises(ArmdynError, cause=re.compile("unknown ending"), expected="one of .csv, .npz, .json, .yaml"):
-        save_trajectory(series, tmp_path / "m.xls")
-    with raises(ArmdynError, cause=re.compile("no folder")):
-        save_trajectory(series, tmp_path / "no" / "m.csv")
+    path, absent = tmp_path / "m.xls", tmp_path / "no" / "m.csv"
+    cause = f"cannot write '{path}': unknown ending"
+    with raises(ArmdynError, cause=cause, expected="one of .csv, .npz, .json, .yaml", names=(str(path),)):
+        save_trajectory(series, path)
+    with raises(ArmdynError, cause=re.compile("there is no folder"), names=(str(absent), str(absent.parent))):
+        save_trajectory(series, absent)
     with raises(ArmdynError, expected="2 joint names", got="1"):
         save_trajectory(series, tmp_path / "m.json", joint_names=["a"])
     with raises(ArmdynError, expected="a rate > 0", got="0"):
