@@ -86,10 +86,12 @@ def test_nothing_is_written_for_an_arm_without_limits(tmp_path):
 
 
 def test_files_that_cannot_be_written_are_noticed_before_the_search(tmp_path):
-    with raises(ArmdynError, cause=re.compile("there is no folder")):
-        run("panda", "--out", str(tmp_path / "no" / "t.csv"))
-    with raises(ArmdynError, cause=re.compile("unknown ending"), expected="one of .csv, .npz, .json, .yaml"):
-        run("panda", "--out", str(tmp_path / "t.xls"))
+    path, absent = tmp_path / "t.xls", tmp_path / "no" / "t.csv"
+    with raises(ArmdynError, cause=re.compile("there is no folder"), names=(str(absent), str(absent.parent))):
+        run("panda", "--out", str(absent))
+    cause = f"cannot write '{path}': unknown ending"
+    with raises(ArmdynError, cause=cause, expected="one of .csv, .npz, .json, .yaml", names=(str(path),)):
+        run("panda", "--out", str(path))
 
 
 def test_home_makes_files_around_the_motion(tmp_path):
