@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import xml.etree.ElementTree as ET
@@ -115,15 +114,18 @@ def test_a_package_is_written_anew_but_no_other_folder_is_touched(tmp_path):
     arm = armdyn.arms.planar2()
     first = ros2_package(arm, tmp_path / "package")
     assert ros2_package(arm, tmp_path / "package").files == first.files
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "thesis.tex").write_text("text")
-    with raises(ArmdynError, cause=re.compile("holds other files")):
-        ros2_package(arm, tmp_path / "other")
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "thesis.tex").write_text("text")
+    with raises(
+        ArmdynError, cause=f"'{other}' holds other files", remedy="choose a new or empty folder", names=(str(other),)
+    ):
+        ros2_package(arm, other)
 
 
 @pytest.mark.parametrize("name", ["My-Arm", "3arm", "", "a__b", "rm -rf"])
 def test_names_that_ros_rejects(tmp_path, name):
-    with raises(ArmdynError, cause=re.compile("no name of a package")):
+    with raises(ArmdynError, cause=f"'{name}' is no name of a package", names=(name,)):
         ros2_package(armdyn.arms.planar2(), tmp_path / "package", name=name)
     assert not (tmp_path / "package").exists()
 
