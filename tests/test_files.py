@@ -44,8 +44,9 @@ def test_a_failure_leaves_the_old_file(tmp_path, monkeypatch):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with raises(ArmdynError, cause=re.compile(r"there is no folder '.*absent'")):
-        write_whole(tmp_path / "absent" / "a.txt", "text")
+    path = tmp_path / "absent" / "a.txt"
+    with raises(ArmdynError, cause=re.compile("there is no folder '.*absent'"), names=(str(path), str(path.parent))):
+        write_whole(path, "text")
 
 
 def test_the_size_is_limited(tmp_path):

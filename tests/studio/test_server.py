@@ -67,7 +67,7 @@ def test_a_port_in_use_is_told_or_passed_over():
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
 def test_an_address_of_another_machine_is_rejected(host):
-    with raises(ArmdynError, cause=re.compile("is not an address of this machine")):
+    with raises(ArmdynError, where="studio", cause=re.compile("is not an address of this machine"), names=(host,)):
         free_port(host, 8080, 5)
 
 
