@@ -112,7 +112,7 @@ def test_what_is_missing_is_named(arm: armdyn.Arm, motion: tuple[np.ndarray, ...
         ReadError,
         cause="no columns of commanded positions for 5 joints",
         remedy=(
-            "give the word that their names share with command=; there are t, x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
+            "give command=WORD, a word that their names share; the file has t, x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
         ),
     ):
         read_servo_log(bare, arm)

@@ -209,8 +209,8 @@ class _Table:
             lacking = [name for triple in triples for name in triple if name not in self.columns]
             if lacking or not triples:
                 missing = ", ".join(lacking) or "x, y, z"
-                expected = "x, y, z or x1, y1, z1, x2, ..."
-                raise ReadError(f"column {missing} is missing", path=self.path, expected=expected)
+                expected = "x, y, z (one point) or x1, y1, z1, x2, ... (several points)"
+                raise ReadError(f"no columns {missing}", path=self.path, expected=expected)
             return np.stack([self._triple(triple) for triple in triples], axis=1), None
         position = self._triple(["x", "y", "z"])
         for convention in CONVENTIONS.values():

@@ -46,8 +46,8 @@ def find(
             raise ReadError(cause, where=where, remedy=remedy, names=(candidate,))
     asked = f" '{word}'" if word else ""
     remedy = (
-        f"give the word that their names share with {'command' if usual is COMMANDED else 'measured'}=; "
-        f"there are {some_names(table)}"
+        f"give {'command' if usual is COMMANDED else 'measured'}=WORD, a word that their names share; "
+        f"the file has {some_names(table)}"
     )
     raise ReadError(f"no columns of {what} positions{asked} for {arm.n} joints", where=where, remedy=remedy)
 
