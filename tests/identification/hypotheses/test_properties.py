@@ -115,7 +115,7 @@ def test_the_arm_of_the_library_that_it_is_is_named(make_log, with_rubbing, name
     log = make_log(right, noise=0.1)
     (found,) = doubts(wrong, log)
     assert found.kind == "other_arm"
-    assert f"armdyn.arms.{name}()" in found.hint
+    assert f"such as '{name}' of the library" in found.hint
     assert found.log_evidence > 15
     assert doubts(right, log) == []
 
