@@ -71,12 +71,12 @@ def test_a_law_that_diverged_or_strains_says_which_joint_and_why(tmp_path):
         "calm": armdyn.ComputedTorque.from_bandwidth(arm, 3.0),
     }
     found = compare(arm, laws, Sway.within(arm, 1.0), rate=500.0)
-    assert "joint 2 'joint2' diverged first" in found["wild"].why
+    assert "joint 2 'joint2' left the reference first" in found["wild"].why
     assert "too fast for its rate" in found["wild"].why
     assert found["calm"].why == ""
     text = armdyn.report(found, tmp_path / "compare.html").read_text()
     assert "Failures and their causes" in text
-    assert "wild: joint 2 &#x27;joint2&#x27; diverged first" in text
+    assert "wild: joint 2 &#x27;joint2&#x27; left the reference first" in text
     assert found["wild"].why in str(found)
 
 

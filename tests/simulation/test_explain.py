@@ -50,7 +50,7 @@ def test_divergence_names_the_joint_that_left_first_and_how(run, way, said):
     qd[-3:, 0] = 1e6  # the other one follows
     lost = dataclasses.replace(run, qd=qd, outcome=RunOutcome(np.array(run.t[-1]), False))
     told = explain(lost)
-    assert told.startswith("joint 2 'joint2' diverged first")
+    assert told.startswith("joint 2 'joint2' left the reference first")
     assert said in told
 
 

@@ -349,7 +349,7 @@ def _with_verdict(fit: Fit, torque: NDArray, force: bool) -> Fit:
     if verdict.level == Level.NOT_USABLE and not force:
         remedy = ", or ".join(filter(None, (verdict.next_step, "force=True to take it anyway")))
         message = with_remedy("; ".join(verdict.reasons), remedy)
-        cause = f"arm '{fit.source.name}' is not usable: {message}"
+        cause = f"the model of arm '{fit.source.name}' is not usable: {message}"
         raise DataError(cause, fit.findings, where="identify", names=(fit.source.name,))
     if verdict.level != Level.GOOD:
         warn(f"identify: arm '{fit.source.name}' is {verdict.word}: {'; '.join(verdict.reasons)}")

@@ -1,4 +1,4 @@
-"""Why a run went wrong, in words: the joint that diverged first, or that needs far more torque than the motion does."""
+"""Why a run went wrong, in words: the joint that strayed first, or that needs far more torque than the motion."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def torque_needed(result: SimulationResult) -> NDArray:
 
 
 def _divergence(result: SimulationResult) -> str:
-    """Return which joint diverged first, when and how."""
+    """Return which joint left the reference first, when and how."""
     error = result.qd - result.qd_ref
     top = max(float(np.abs(result.qd_ref).max()), 1e-9)
     with np.errstate(invalid="ignore"):
@@ -42,7 +42,7 @@ def _divergence(result: SimulationResult) -> str:
     j = int(np.nan_to_num(np.abs(error[row]), nan=np.inf).argmax())
     ran = ", after its estimate ran away" if _estimate_ran(result, row) else ""
     way = _way(error[: row + TAIL_SAMPLES, j], row)
-    return f"{_joint(result, j)} diverged first, at {result.t[row]:.3g} s, {way}{ran}"
+    return f"{_joint(result, j)} left the reference first, from {result.t[row]:.3g} s on, {way}{ran}"
 
 
 def _way(error: NDArray, row: int) -> str:

@@ -71,8 +71,8 @@ def description_findings(regression: ScreeningRegression, logs: Iterable[Log]) -
     model, arm = regression.model, regression.arm
     if model.error > MAX_ERROR:
         text = (
-            f"no bodies and friction of arm '{arm.name}' explain {model.error:.0%} of the torque: another arm, columns "
-            "in another order, other units, or torques that are not joint torques?"
+            f"the best bodies and friction of arm '{arm.name}' leave {model.error:.0%} of the torque unexplained: "
+            "another arm, columns in another order, other units, or torques that are not joint torques?"
         )
         level = "reject" if model.error > 2 * MAX_ERROR else "warn"
         hint = "check the arm, its geometry and the columns"

@@ -191,13 +191,13 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     lost = [] if out is None else lost_names(fit.arm, out.suffix)
     if out is not None and lost:
         error = compare_arm(plainly_read(fit.arm, out.suffix), fit.tracks, fit.filters).rel_error if fit.tracks else nan
-        leaves = "" if isnan(error) else f" and have a torque error of {error:.2%} on the fitted data"
+        leaves = "" if isnan(error) else f", and the torque error without these is {error:.2%} on the fitted data"
         remedy_text = "armdyn reads all of them" if out.suffix.lower() == ".urdf" else "--out with .toml holds all"
         print(f"other programs ignore {', '.join(lost)} of {out.suffix} files{leaves}; {remedy_text}")
     if out is None and verdict.level != Level.NOT_USABLE:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
-        print("torques do not determine the mass of each link; --mass-bounds bounds their sum")
+        print("torques do not determine the mass of each link; --mass-bounds bounds the total mass")
     if step := next_step(fit):
         print(f"next: {step}")
     if command := step_command(fit, out):

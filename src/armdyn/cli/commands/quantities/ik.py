@@ -136,7 +136,7 @@ def _poses(table: dict[str, NDArray], angle: float, where: str) -> tuple[NDArray
 def _show(arm: Arm, result: InverseKinematics) -> None:
     if not result.success:
         print_line(f"{arm.name}: {result.message}")
-        print_line(f"joint positions nearest to it [rad or m]: {vector(result.q, 6)}", whole=True)
+        print_line(f"joint positions that bring the tip nearest [rad or m]: {vector(result.q, 6)}", whole=True)
         return
     scale = np.array([np.degrees(1) if joint.kind == "revolute" else 1.0 for joint in arm.coordinate_joints])
     rows = []
