@@ -186,3 +186,46 @@ def test_what_a_flag_disables_is_not_written(tmp_path):
     with raises(ModelError, names=("j",), remedy="remove the <flag> in <option> that disables it"):
         rubbing(arm, 2.0, 3.0).save(tmp_path / "out.xml", onto=tmp_path / "in.xml")
     assert not (tmp_path / "out.xml").exists()
+
+
+MESH = """v 0 0 0
+v 0.1 0 0
+v 0 0.1 0
+v 0 0 0.1
+f 1 3 2
+f 1 2 4
+f 1 4 3
+f 2 3 4
+"""
+
+
+@pytest.mark.parametrize(
+    "compiler",
+    [
+        "",
+        '<compiler angle="radian"/>',
+        '<compiler meshdir="assets"/>',
+        '<compiler assetdir="a" texturedir="b"/><compiler meshdir="assets/"/>',
+    ],
+)
+def test_a_model_in_another_folder_finds_its_meshes(tmp_path, monkeypatch, compiler):
+    """MuJoCo opens what is written elsewhere, as it opens the model that it came from."""
+    import mujoco
+
+    home = tmp_path / "R&D 'arm'"
+    assets = home / ("assets" if "assets" in compiler else ".")
+    assets.mkdir(parents=True)
+    (assets / "link.obj").write_text(MESH)
+    (home / "arm.xml").write_text(
+        f"""<mujoco model="meshes">{compiler}<asset><mesh name="m" file="link.obj"/></asset><worldbody>
+        <body name="b"><inertial pos="0.1 0.02 0" mass="1" diaginertia="0.1 0.2 0.25"/><joint name="j" axis="0 0 1"/>
+        <geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    )
+    arm = armdyn.load(home / "arm.xml")
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path)
+    arm.with_theta(1.1 * arm.theta).save("out/new.xml", onto=home / "arm.xml")
+    monkeypatch.chdir("/")
+    assert mujoco.MjModel.from_xml_path(str(tmp_path / "out" / "new.xml")).nmesh == 1
+    back = armdyn.load(tmp_path / "out" / "new.xml")
+    np.testing.assert_allclose(back.theta, 1.1 * arm.theta, rtol=0, atol=1e-12)

@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 from xml.parsers import expat
+from xml.sax.saxutils import escape
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -290,11 +291,42 @@ def _write(path: Path, main: Path, data: bytes, beside: dict[str, bytes]) -> Non
     """Included files that changed first, under names of their own, then the model."""
     for name, included in beside.items():
         write_whole(path.parent / name, included)
-    if path.resolve().parent != main.parent and (b"<include" in data or b"file=" in data):
-        warnings.warn(
-            f"{path.name} refers to meshes or includes by relative paths; copy them beside it, or save it beside "
-            f"{main.name}",
-            ArmdynWarning,
-            stacklevel=5,
-        )
+    if path.resolve().parent != main.parent:
+        data = _relocated(path, main, data)
     write_whole(path, data)
+
+
+def _relocated(path: Path, main: Path, data: bytes) -> bytes:
+    """Return the text of `main` for the folder of `path`: its asset folders lead back to the assets."""
+    tags = start_tags(main, data)
+    users = {tag.name for tag in tags if "file" in tag.attributes}
+    if not users:
+        return data
+    if users - {"mesh", "hfield", "texture"}:  # included models lead to further files
+        warnings.warn(
+            f"{path.name} refers to files by relative paths; copy them beside it, or save it beside {main.name}",
+            ArmdynWarning,
+            stacklevel=6,
+        )
+        return data
+    folders = {"meshdir": "", "texturedir": ""}
+    compilers = [tag for tag in tags if tag.name == "compiler"]
+    for tag in compilers:  # later ones win, and the folder of one kind wins over that of all assets
+        for name in folders:
+            folders[name] = tag.attributes.get(name, tag.attributes.get("assetdir", folders[name]))
+    lead = {name: _leading_back(main.parent / folder, path.resolve().parent) for name, folder in folders.items()}
+    if compilers:
+        edit = _edit(compilers[-1], {main: data}, lead)
+    else:
+        line = "<compiler " + " ".join(f'{name}="{folder}"' for name, folder in lead.items()) + "/>"
+        edit = Edit(main, tags[0].end, tags[0].end, b"\n  " + line.encode())
+    return _apply({main: data}, [edit])[main]
+
+
+def _leading_back(target: Path, folder: Path) -> str:
+    """Return the way to a folder from another, as an attribute holds it."""
+    try:
+        way = Path(os.path.relpath(target, folder))
+    except ValueError:  # another drive
+        way = target
+    return escape(way.as_posix(), {'"': "&quot;"})
