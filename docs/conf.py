@@ -113,7 +113,7 @@ def _page(title: str, members: list[str], guides: Sequence[str] = ()) -> str:
     lines += [f"Guides: {', '.join(f':doc:`/{guide}`' for guide in guides)}.", ""] if guides else []
     lines += [".. list-table::", "   :widths: 1 3", ""]
     for name in members:
-        lines += [f"   * - :py:obj:`armdyn.{name}`", f"     - {_summary(attrgetter(name)(armdyn))}"]
+        lines += [f"   * - :py:obj:`{name} <armdyn.{name}>`", f"     - {_summary(attrgetter(name)(armdyn))}"]
     lines += [""]
     for name in members:
         is_class = isinstance(attrgetter(name)(armdyn), type)

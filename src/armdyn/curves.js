@@ -28,7 +28,7 @@
       bands.push({series: [series.length - 2, series.length - 1], fill: band.colour});
     }
     for (const curve of panel.curves) series.push({
-      label: curve.name || panel.y || panel.title, stroke: curve.colour, width: curve.width,
+      label: curve.name || panel.title || panel.y, stroke: curve.colour, width: curve.width,
       dash: curve.dashed ? [6, 4] : undefined, value: (u, y) => short(y),
       points: {show: !curve.width, size: 4, fill: curve.colour},
       paths: curve.width ? curve.stepped ? uPlot.paths.stepped({align: 1}) : undefined : () => null,

@@ -136,8 +136,11 @@ class Markup(str):
 def light(word: str, reason: str = "", kind: str | None = None) -> Markup:
     """A verdict's word behind a green ("good"), amber ("care") or red light, and the reason below it."""
     kind = {"good": "good", "usable with care": "care"}.get(word, "") if kind is None else kind
-    why = f'<br><span class="small why">{escape(reason)}</span>' if reason else ""
-    return Markup(f'{LIGHT} {kind}"></span>{escape(word)}{why}')
+    return Markup(f'{LIGHT} {kind}"></span>{_with_reason(word, reason)}')
+
+
+def _with_reason(word: str, reason: str) -> str:
+    return escape(word) + (f'<br><span class="small why">{escape(reason)}</span>' if reason else "")
 
 
 def faint(text: str) -> Markup:
@@ -145,9 +148,9 @@ def faint(text: str) -> Markup:
     return Markup(f'<span class="unknown" title="not determined by the logs">{escape(text)}</span>')
 
 
-def swatch(colour: str, text: str) -> Markup:
-    """A text behind a spot of the colour that its curve has."""
-    return Markup(f'{LIGHT}" style="background:{escape(colour)}"></span>{escape(text)}')
+def swatch(colour: str, text: str, reason: str = "") -> Markup:
+    """A text behind a spot of the colour that its curve has, and a remark below it."""
+    return Markup(f'{LIGHT}" style="background:{escape(colour)}"></span>{_with_reason(text, reason)}')
 
 
 def shade(text: str, depth: float) -> Markup:

@@ -125,7 +125,7 @@ def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
     text = armdyn.report(fit, tmp_path / "a.html").read_text()
     for j in range(2):
         value, half = fit.friction.coulomb[j], 1.96 * fit.friction.std[1, j]
-        assert f"<td>{value:.3g} ± {half:.2g}</td>" in text
+        assert f"<td>{value:.3f} ± {half:.3f}</td>" in text  # two digits of the interval, as many of the value
     sure = known_alone(fit)
     assert {"Fv1", "Fc2", "F01"} <= set(sure)
     assert not {"m1", "m2"} & set(sure)  # no torque tells the mass of a link of a planar arm by itself

@@ -153,8 +153,8 @@ def frame_rows(calibration: Calibration) -> list[tuple[str, ...]]:
 
 def scale_text(calibration: Calibration) -> str:
     """Say how arrows are drawn."""
-    scale = residual_arrows(calibration).scale
-    return f"Arrows: measured minus predicted position, {scale:.0f} times enlarged. Doubtful poses are red."
+    scale = float(f"{residual_arrows(calibration).scale:.2g}")
+    return f"Arrows: measured minus predicted position, {scale:,.0f} times enlarged. Doubtful poses are red."
 
 
 def draw(calibration: Calibration) -> Any:
@@ -178,6 +178,8 @@ def draw(calibration: Calibration) -> Any:
     )
     rows = np.asarray(calibration.poses.rows) + 1
     below.bar(rows, size, color=np.where(doubtful, "#c0392b", "#14375e"))
+    below.set_axisbelow(True)
+    below.set_xlim(rows.min() - 0.7, rows.max() + 0.7)
     below.set_xlabel("pose")
     below.set_ylabel("residual, rms [mm]")
     below.grid(alpha=0.25)

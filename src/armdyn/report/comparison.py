@@ -99,10 +99,10 @@ def rows(comparison: Comparison) -> str:
     heads += [*(with_unit(name, unit) for name in ("RMS torque", "largest torque", "jumps")), "loop [Hz]"]
     learns = any(not np.isnan(row.parameter_error) for row in comparison.rows)
     return table(
-        (*heads, *(["estimate"] if learns else []), ""),
+        (*heads, *(["estimate"] if learns else [])),
         [
             (
-                swatch(marks[row.name], row.name),
+                swatch(marks[row.name], row.name, row.note or FAILURES.get(place.failure, "")),
                 _short(1e3 * row.tip),
                 *(_short(1e3 * value) for value in (row.final_rms, row.largest)),
                 _short(row.torque),
@@ -110,7 +110,6 @@ def rows(comparison: Comparison) -> str:
                 _short(row.jump, 2),
                 _short(place.crossover, 2),
                 *([_short(row.parameter_error, 2)] if learns else []),
-                row.note or FAILURES.get(place.failure, ""),
             )
             for place in comparison.ranking.standings
             for row in [place.row]
@@ -150,7 +149,7 @@ def notebook(comparison: Comparison) -> str:
 def _short(value: float, digits: int = 3) -> str:
     if np.isnan(value):
         return "-"
-    return f"{value:,.0f}" if abs(value) >= 10**digits else f"{value:.{digits}g}"
+    return f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"  # 99.7 is 100, not 1e+02
 
 
 def colours(comparison: Any) -> dict[str, str]:

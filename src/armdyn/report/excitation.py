@@ -179,7 +179,7 @@ def _bodies(excitation: Excitation) -> Any:
         axes.plot(tip[:, x], tip[:, y], linewidth=0.6, color="0.5", label="tip")
         axes.set(xlabel=f"{'xyz'[x]} [m]", ylabel=f"{'xyz'[y]} [m]", aspect="equal")
         axes.autoscale_view()
-    figure.axes[0].legend(fontsize="x-small")
+    figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4, fontsize="small")
     return figure
 
 

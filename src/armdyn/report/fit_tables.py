@@ -106,9 +106,11 @@ def joint_heads(fit: Fit) -> tuple[str, ...]:
 
 
 def with_interval(value: float, half: float) -> str:
-    """A number, and behind it how far it may be off, where that is known."""
-    text = numerals.vector([value], 3)
-    return f"{text} ± {half:.2g}" if np.isfinite([value, half]).all() else text
+    """A number, and behind it how far it may be off, where that is known, with as many decimals."""
+    if not np.isfinite([value, half]).all():
+        return numerals.vector([value], 3)
+    decimals = max(0, 1 - int(f"{half:.1e}".rpartition("e")[2]))  # two digits of the interval
+    return f"{round(value, decimals) + 0.0:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def vector(values: Iterable[float]) -> str:

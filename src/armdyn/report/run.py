@@ -10,6 +10,7 @@ import numpy as np
 from armdyn.errors import ArmdynError
 from armdyn.html import MAX_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.presentation import PICTURES
+from armdyn.report.units import with_unit
 from armdyn.simulation.result import SimulationResult
 
 CURVES = ("q", "qd", "tau", "error")
@@ -75,22 +76,22 @@ def joints(result: SimulationResult) -> str:
     """Statistics per joint, the worst of a batch."""
     m = result.metrics
     settled = m.settling_time.reshape(-1, result.n).max(axis=0)  # NaN: never
-    some_settle = bool(np.isfinite(settled).any())  # else the column says nothing
-    rows = []
-    units = zip(result.joint_names, position_units(result, degrees=True), torque_units(result), strict=True)
-    for j, (name, (scale, unit), torque) in enumerate(units):
-        rows.append(
-            (
-                name,
-                f"{scale * _worst(m.rms_error[..., j]):.4g} {unit}",
-                f"{scale * _worst(m.max_error[..., j]):.4g} {unit}",
-                *([f"{settled[j]:.3g} s" if np.isfinite(settled[j]) else "never"] if some_settle else []),
-                f"{_worst(m.rms_torque[..., j]):.4g} {torque}",
-                f"{_worst(m.max_torque[..., j]):.4g} {torque}",
-            )
-        )
-    heads = ("error RMS", "largest error", *(["settled"] if some_settle else []), "torque RMS")
-    return table(("joint", *heads, "largest torque"), rows)
+    positions, torques = position_units(result, degrees=True), [(1.0, unit) for unit in torque_units(result)]
+    heads, columns = ["joint"], [list(result.joint_names)]
+    for name, values, units in (
+        ("error RMS", m.rms_error, positions),
+        ("largest error", m.max_error, positions),
+        ("torque RMS", m.rms_torque, torques),
+        ("largest torque", m.max_torque, torques),
+    ):
+        alike = len(set(units)) == 1
+        heads.append(with_unit(name, units[0][1] if alike else ""))
+        numbers = [f"{scale * _worst(values[..., j]):.3g}" for j, (scale, _) in enumerate(units)]
+        columns.append(numbers if alike else [f"{x} {unit}" for x, (_, unit) in zip(numbers, units, strict=True)])
+    if np.isfinite(settled).any():  # else the column says nothing
+        heads.append("settled [s]")
+        columns.append([f"{x:.3g}" if np.isfinite(x) else "never" for x in settled])
+    return table(heads, zip(*columns, strict=True))
 
 
 def _worst(values: np.ndarray) -> float:
