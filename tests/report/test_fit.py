@@ -228,6 +228,7 @@ class TestAdvice:
         assert next_command(told).endswith("--given run.csv --degrees --out next.csv")
         told = dataclasses.replace(told, verdict=told.verdict._replace(level=Level.GOOD, step=Step()))
         assert next_step(told).endswith("(armdyn validate)")  # the file says so
+        assert next_step(told, Path("out.urdf")).endswith(": armdyn validate out.urdf OTHER.csv --degrees")
 
     def test_the_command_reads_the_logs_as_they_were_read(self, fit, tmp_path, monkeypatch):
         from typer.testing import CliRunner

@@ -53,8 +53,8 @@ def advice(fit: Fit) -> list[str]:
     return suggestions
 
 
-def next_step(fit: Fit) -> str:
-    """The one thing to do next; empty where the verdict names none."""
+def next_step(fit: Fit, out: Path | None = None) -> str:
+    """The one thing to do next; empty where the verdict names none. `out` is the file of the model, if written."""
     if _keeps_description(fit):
         return "keep the description, which explains these logs better than the fit, or log a faster, longer motion"
     step = fit.verdict.step
@@ -67,7 +67,12 @@ def next_step(fit: Fit) -> str:
         return ""
     if fit.other is not None:
         return "use the model"
-    return "use the model, or test it first on a log of a different motion (armdyn validate)"
+    test = "use the model, or test it first on a log of a different motion"
+    if out is None:
+        return f"{test} (armdyn validate)"
+    reading = _reading(fit, [check.log for check in fit.checks][:1])
+    reading = _without_options(reading, "--delay", "--coupling", "--join")  # the model, or that log alone, has these
+    return f"{test}: {shlex.join(['armdyn', 'validate', shown_path(out), 'OTHER.csv', *reading])}"
 
 
 def _keeps_description(fit: Fit) -> bool:
@@ -88,7 +93,7 @@ def next_command(fit: Fit) -> str:
         alone = not log.format.joined and log.format.rate is None  # as excite reads them
         if log.path is not None and alone and _reading(fit, [log]) == reading:  # a command reads all in one way
             words += ["--given", shown_path(log.path)]
-    options = _without_option("--delay", reading) if "--given" in words else ()  # torques of given logs do not count
+    options = _without_options(reading, "--delay") if "--given" in words else ()  # torques of given logs do not count
     return shlex.join([*words, *options, "--out", "next.csv"])
 
 
@@ -108,9 +113,9 @@ def _reading(fit: Fit, logs: list[Log]) -> tuple[str, ...]:
     return tuple(options.log_words(fit.source, logs[0])) if logs else ()
 
 
-def _without_option(name: str, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Options without one that has a value."""
-    return tuple(word for k, word in enumerate(words) if name not in words[max(k - 1, 0) : k + 1])
+def _without_options(words: tuple[str, ...], *names: str) -> tuple[str, ...]:
+    """Options without some that have a value."""
+    return tuple(word for k, word in enumerate(words) if not {*names} & {*words[max(k - 1, 0) : k + 1]})
 
 
 def step_command(fit: Fit, out: Path | None = None) -> str:

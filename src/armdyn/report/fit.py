@@ -95,7 +95,7 @@ def _conclusion(fit: Fit, out: Path | None) -> list[str]:
         ]
         parts.append(table(("joint", "error on held-out data", "verdict"), rows))
     shared = [f"{finding.text[0].upper()}{finding.text[1:]}." for finding in fit.findings if finding.kind == "coupling"]
-    step = next_step(fit)
+    step = next_step(fit, out)
     command = step_command(fit, out)
     following = [paragraph(f"Next: {step}.", "next")] if step else []
     return [*parts, *map(paragraph, shared), *following, *([code(command)] if command else [])]

@@ -259,9 +259,8 @@ def test_remedies_for_clock_and_mount_work(folder):
     slow, model = folder / "slow.csv", folder / "slow.urdf"
     np.savetxt(slow, log * [2, 1, 1, 1, 1], delimiter=",", header="t,q1,q2,tau1,tau2", comments="")
     text = run("identify", str(folder / "arm.urdf"), str(slow), "--time-scale", "0.5", "--out", str(model))
-    assert text == run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(model)).replace(
-        str(folder / "run.csv"), str(slow)
-    )
+    fast = run("identify", str(folder / "arm.urdf"), str(folder / "run.csv"), "--out", str(model))
+    assert text == fast.replace(str(folder / "run.csv"), str(slow)).replace("OTHER.csv", "OTHER.csv --time-scale 0.5")
     hung = armdyn.load(folder / "arm.urdf")
     hung = dataclasses.replace(hung, gravity=-hung.gravity)
     hung.save(folder / "hung.toml")
@@ -419,7 +418,8 @@ class TestTheAnswer:
         (error,) = (line.split()[2] for line in lines if line.startswith("torque error: "))
         assert f"{error} on held-out data" in (answers / "out.html").read_text()
         assert "wrote out.urdf" in lines
-        assert lines[-2].startswith("next: use the model, or test it first on a log of a different motion")
+        step = "next: use the model, or test it first on a log of a different motion: "
+        assert lines[-2] == f"{step}armdyn validate out.urdf OTHER.csv"
         assert lines[-1] == "try:  armdyn compare out.urdf"  # one next step; what would make it better is on the page
         page = (answers / "out.html").read_text()
         assert re.search(

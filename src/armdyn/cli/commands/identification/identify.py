@@ -198,7 +198,7 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
         print("no model was written; --out identified.urdf writes it")
     if out is not None and not {f"m{j + 1}" for j in range(fit.arm.n)} <= known_alone(fit).keys():
         print("torques do not determine the mass of each link; --mass-bounds bounds the total mass")
-    if step := next_step(fit):
+    if step := next_step(fit, out):
         print(f"next: {step}")
     if command := step_command(fit, out):
         print(f"try:  {command}")
