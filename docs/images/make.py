@@ -20,8 +20,8 @@ DESIGN_S = 10.0
 PROGRAM = f"from armdyn.cli.demo import study; study.DESIGN_S = {DESIGN_S}; from armdyn.cli.app import main; main()"
 # Pages by the command that writes them, and their size in pixels.
 PAGES = {
-    "demo_report.png": ("demo --out {folder}", "report.html", (720, 982)),
-    "compare_page.png": ("compare puma560 --report {folder}/compare.html", "compare.html", (860, 1180)),
+    "demo_report.png": ("demo --out {folder}", "report.html", (720, 1130)),
+    "compare_page.png": ("compare puma560 --report {folder}/compare.html", "compare.html", (992, 1190)),
 }
 
 
@@ -33,7 +33,8 @@ def photograph(page: Path, size: tuple[int, int], picture: Path) -> None:
         )
         tab = browser.new_page(viewport={"width": size[0], "height": size[1]})
         tab.goto(page.as_uri())
-        Image.open(io.BytesIO(tab.screenshot())).convert("RGB").quantize(256).save(picture, optimize=True)
+        shot = Image.open(io.BytesIO(tab.screenshot())).convert("RGB")
+        shot.quantize(256, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)  # small spots keep their colours
         browser.close()
 
 

@@ -25,7 +25,7 @@ from armdyn.html import (
 )
 from armdyn.model.arm import Arm
 from armdyn.report.advice import arm_words
-from armdyn.report.units import shared_unit, with_unit
+from armdyn.report.units import shared_unit, short, with_unit
 from armdyn.simulation.compare import Comparison, ComparisonRow
 from armdyn.simulation.metrics import tip_distance
 
@@ -103,13 +103,13 @@ def rows(comparison: Comparison) -> str:
         [
             (
                 swatch(marks[row.name], row.name, row.note or FAILURES.get(place.failure, "")),
-                _short(1e3 * row.tip),
-                *(_short(1e3 * value) for value in (row.final_rms, row.largest)),
-                _short(row.torque),
+                short(1e3 * row.tip),
+                *(short(1e3 * value) for value in (row.final_rms, row.largest)),
+                short(row.torque),
                 _peak(row),
-                _short(row.jump, 2),
-                _short(place.crossover, 2),
-                *([_short(row.parameter_error, 2)] if learns else []),
+                short(row.jump, 2),
+                short(place.crossover, 2),
+                *([short(row.parameter_error, 2)] if learns else []),
             )
             for place in comparison.ranking.standings
             for row in [place.row]
@@ -125,7 +125,7 @@ def joint_rows(comparison: Comparison) -> str:
     names = next((result.joint_names for result in comparison.results.values()), ())
     most = max(max(row.joints) for row in known)
     least = max(min(min(row.joints) for row in known), MIN_SHADED_RATIO * most)
-    body = [(row.name, *(shade(_short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
+    body = [(row.name, *(shade(short(1e3 * x, 2), _depth(x, least, most)) for x in row.joints)) for row in known]
     named = ", ".join(f"{j + 1} {name}" for j, name in enumerate(names))
     return table(("controller", *(str(j + 1) for j in range(len(names)))), body) + paragraph(
         f"Joints: {named}.", "small"
@@ -138,18 +138,12 @@ def _depth(x: float, least: float, most: float) -> float:
 
 
 def _peak(row: ComparisonRow) -> str:
-    return "-" if np.isnan(row.peak) else f"{_short(row.peak)} (joint {row.peak_joint + 1})"
+    return "-" if np.isnan(row.peak) else f"{short(row.peak)} (joint {row.peak_joint + 1})"
 
 
 def notebook(comparison: Comparison) -> str:
     """Return the view of a comparison in a notebook: what was compared, the table and the picture."""
     return fragment(paragraph(comparison.about), rows(comparison), picture(draw(comparison), 70))
-
-
-def _short(value: float, digits: int = 3) -> str:
-    if np.isnan(value):
-        return "-"
-    return f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"  # 99.7 is 100, not 1e+02
 
 
 def colours(comparison: Any) -> dict[str, str]:

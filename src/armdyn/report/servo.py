@@ -10,7 +10,7 @@ import numpy as np
 from armdyn import html
 from armdyn.identification.quality import Level
 from armdyn.report.advice import servo_command
-from armdyn.report.units import cell, shared_unit, with_unit
+from armdyn.report.units import cell, shared_unit, short, with_unit
 from armdyn.servo.parameters import NAMES, PARAMETERS
 from armdyn.servo.result import ServoFit
 
@@ -113,7 +113,7 @@ def rows(fit: ServoFit) -> list[tuple[str, ...]]:
     table: list[tuple[str, ...]] = []
     for j, name in enumerate(fit.arm.joint_names):
         cells = [
-            (cell(fit.arm, j, quantity, f"{x[j]:.3g}") if quantity else f"{x[j]:.3g}") + mark(fit, key, j)
+            (cell(fit.arm, j, quantity, short(x[j])) if quantity else short(x[j])) + mark(fit, key, j)
             for key, (quantity, x) in values.items()
         ]
         if fit.words[NAMES.index("dead_band")][j] == "left out":

@@ -44,3 +44,9 @@ def with_unit(name: str, unit: str) -> str:
 def cell(arm: Arm, joint: int, quantity: str, text: str) -> str:
     """A number, with its unit where the heading has none."""
     return text if text == "-" or shared_unit(arm, quantity) else f"{text} {getattr(joint_units(arm)[joint], quantity)}"
+
+
+def short(value: float, digits: int = 3) -> str:
+    """A number of so many significant digits, of more where it is larger (1,830, not 1.83e+03); a dash for NaN."""
+    text = f"{value:,.0f}" if abs(value) >= 10**digits - 0.5 else f"{value:.{digits}g}"  # 99.7 is 100, not 1e+02
+    return "-" if text == "nan" else text
