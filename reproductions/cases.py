@@ -18,6 +18,12 @@ CASES = {
     "kapadia-1995": "identification of the PUMA 560 and of the Sarcos arm",
 }
 
+# How many steps each one names through `tell`, in full and with `quick`: for the time left.
+N_STEPS = {
+    "eindhoven-1987": (24, 11), "lu-meng-1993": (10, 10), "vukobratovic-1979": (2, 2), "ece470": (5, 5),
+    "kapadia-1995": (66, 64),
+}  # fmt: skip
+
 
 def _silent(_step: str) -> None:
     """Tell nobody."""

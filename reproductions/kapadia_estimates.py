@@ -220,8 +220,11 @@ def standard(k: int) -> str:
 
 def drive_row(seed: int, tell: Tell) -> Row:
     """Geared against direct drive: the same motions and instruments but for ripple and friction, several times."""
-    tell("geared and direct-drive arms")
-    errors = np.array([_drive_errors(DRIVE_DRAWS * seed + k) for k in range(DRIVE_DRAWS)])
+    draws = []
+    for k in range(DRIVE_DRAWS):
+        tell(f"geared and direct-drive arms, draw {k + 1} of {DRIVE_DRAWS}")
+        draws.append(_drive_errors(DRIVE_DRAWS * seed + k))
+    errors = np.array(draws)
     (direct, direct_torque), (geared, geared_torque) = np.median(errors, axis=0)
     return tendency(
         "a direct drive is identified more accurately than a geared one", "yes",

@@ -47,8 +47,7 @@ def reproduce(quick: bool, seed: int, tell: Tell) -> Case:
         modified, craig = (study.gain_map(name, condition, lam, gamma, seed) for name in (study.MODIFIED, study.CRAIG))
         maps.append((modified, craig))
     rows += _sensitivity_rows(maps)
-    tell("operations per step")
-    rows += _operation_rows(search=not quick)
+    rows += _operation_rows(not quick, tell)
     pictures = [
         Picture("figure-4", f"Figure 4: {study.MODIFIED}", _run_figure(runs[study.MODIFIED], study.MODIFIED)),
         Picture("figure-5", f"Figure 5: {study.CRAIG}", _run_figure(runs[study.CRAIG], study.CRAIG)),
@@ -185,8 +184,8 @@ def _shares(maps: list[tuple[study.Map, study.Map]]) -> str:
     return "; ".join(f"{a.share:.0%} against {b.share:.0%}" for a, b in maps)
 
 
-def _operation_rows(search: bool) -> list[Row]:
-    counts = study.operations(search)
+def _operation_rows(search: bool, tell: Tell) -> list[Row]:
+    counts = study.operations(search, tell)
     modified, craig, plain = (counts[name] for name in (study.MODIFIED, study.CRAIG, "Slotine-Li"))
     return [
         check(

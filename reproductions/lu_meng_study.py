@@ -24,6 +24,7 @@ from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.trace.graphs.counts import Counts
 from armdyn.trajectory.protocol import JointMotion
+from reproductions.case import Tell
 
 LOAD_KG = 0.5  # kg; the estimate of m4 should go from 0.5 to 1 kg
 TRUE_MASS_KG = 1.0
@@ -166,7 +167,7 @@ def gain_map(name: str, condition: Condition, lam: NDArray, gamma: NDArray, seed
     )
 
 
-def operations(search: bool = True) -> dict[str, Counts]:
+def operations(search: bool = True, tell: Tell = lambda _: None) -> dict[str, Counts]:
     """Operations of one step of each law as exported C, constants folded; that of Slotine and Li for comparison.
 
     `search` for the fewest, as the export does unless told otherwise.
@@ -176,8 +177,9 @@ def operations(search: bool = True) -> dict[str, Counts]:
         CRAIG: law(CRAIG),
         "Slotine-Li": SlotineLi(unknowns(), LAMBDA, 1.0, GAMMA_MODIFIED),
     }
+    counts = {}
     with tempfile.TemporaryDirectory() as folder:
-        return {
-            name: law_code(each, folder, MAP_RATE_HZ, prefix="step", search=search).update.total
-            for name, each in laws.items()
-        }
+        for name, each in laws.items():
+            tell(f"operations per step of {name}")
+            counts[name] = law_code(each, folder, MAP_RATE_HZ, prefix="step", search=search).update.total
+    return counts

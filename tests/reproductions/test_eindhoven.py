@@ -6,6 +6,7 @@ import pytest
 
 import armdyn
 from armdyn.simulation.compare import Sway
+from reproductions.cases import N_STEPS
 from reproductions.eindhoven_study import DURATION_S, PLAIN, failing_load, regulators
 
 
@@ -43,3 +44,8 @@ def test_the_failing_load_is_found(case):
     law = regulators(arm, reference, 2.0, 60.0)[PLAIN]
     assert 3.4 < failing_load(arm, law, reference, 60.0, 10.0) < 3.8
     assert failing_load(arm, law, reference, 60.0, 0.1) == float("inf")
+
+
+def test_it_names_as_many_steps_as_the_time_left_counts(quick, steps):
+    quick("eindhoven-1987")
+    assert len(steps["eindhoven-1987"]) == N_STEPS["eindhoven-1987"][1]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from armdyn.identification.estimators.data import Data
+from reproductions.cases import N_STEPS
 from reproductions.kapadia_data import DIRECT, Setting, direct, geared_puma, motions, track
 from reproductions.kapadia_estimates import TARGET, analyse, calibrate, rms
 from reproductions.kapadia_lms import evolve
@@ -153,3 +154,8 @@ def test_a_descent_by_the_listing_lowers_the_cost_and_counts_what_breaks_limits(
     assert found.factor > 11.58
     assert 0 < found.inside < 16  # the listing has no limits
     assert 1 <= found.factor_inside <= found.factor
+
+
+def test_it_names_as_many_steps_as_the_time_left_counts(quick, steps):
+    quick("kapadia-1995")
+    assert len(steps["kapadia-1995"]) == N_STEPS["kapadia-1995"][1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from reproductions.cases import N_STEPS
 from reproductions.lu_meng import planar_regressor
 from reproductions.lu_meng_study import (
     CRAIG,
@@ -97,3 +98,8 @@ def test_the_modified_law_costs_less_than_half_of_craigs():
     counts = operations()
     assert 2 * counts[MODIFIED].multiplications < counts[CRAIG].multiplications
     assert counts[MODIFIED].additions < counts["Slotine-Li"].additions
+
+
+def test_it_names_as_many_steps_as_the_time_left_counts(quick, steps):
+    quick("lu-meng-1993")
+    assert len(steps["lu-meng-1993"]) == N_STEPS["lu-meng-1993"][1]

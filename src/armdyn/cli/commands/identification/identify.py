@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped
-from armdyn.cli.long_work import progress_bar, require_folders, write_results
+from armdyn.cli.long_work import Tell, progress_bar, require_folders, write_results
 from armdyn.cli.options import spread_options
 from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
@@ -121,7 +121,7 @@ def identify(
         correct = options if check else options.without_delay()  # a fit finds the delay, or takes it as an option
         read = correct.read([*logs, *(validate or [])], described, currents=results.force)
         if check:
-            _check(described, read, results.report, results.json)
+            _check(described, read, results, tell)
             return
         keywords = {**model.keywords(), **vars(equations), "force": results.force, "delay": options.delay}
         fit = _fit(described, read[: len(logs)], read[len(logs) :], tell, results.json, keywords)
@@ -209,19 +209,22 @@ def _repeats(fit: Fit, warning: str) -> bool:
     return any(reason in warning for reason in fit.verdict.reasons[:MAX_REASONS])
 
 
-def _check(arm: Arm, logs: list[Log], report: Path | None, json: bool) -> None:
+def _check(arm: Arm, logs: list[Log], results: FitOutputOptions, tell: Tell) -> None:
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
     from armdyn.errors import ArmdynError
     from armdyn.identification.hypotheses.check import check_log
 
-    checks = [check_log(arm, log) for log in logs]
-    if report is not None:
+    checks = []
+    for k, log in enumerate(logs, start=1):
+        tell(k, len(logs) + 1, f"checking {log.name}")
+        checks.append(check_log(arm, log))
+    if results.report is not None:
         if len(checks) > 1:
             raise ArmdynError(f"--check --report shows one log at a time, got {len(checks)}")
         from armdyn.report.registry import report as write
 
-        write(checks[0], report)
-    if json:
+        write(checks[0], results.report)
+    if results.json:
         print_json([check_summary(check) for check in checks])
     else:
         print("\n\n".join(check.text(partial(_advice, check)) for check in checks))

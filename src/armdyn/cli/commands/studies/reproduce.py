@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,12 +61,7 @@ def reproduce(
         outcome = f"complete in {out}: {names}; 'armdyn reproduce {each}' computes this one again"
         title = f"reproducing {each}, {at + 1} of {len(wanted)}"
         with progress_bar(outcome) as show:
-            show(at, len(wanted), title)
-
-            def step(text: str, at: int = at, title: str = title, show: Tell = show) -> None:
-                show(at, len(wanted), f"{title}: {text}")
-
-            case = cases.reproduce(each, quick, step, seed)
+            case = cases.reproduce(each, quick, _step(show, title, cases.N_STEPS[each][quick]), seed)
             if watch().pressed:  # a simulation keeps what it has and ends, and its caller goes on
                 raise KeyboardInterrupt
         done.append(case)
@@ -81,6 +78,13 @@ def reproduce(
         print_line(f"Pages and figures are in {out}.")
     if not all(case.good for case in done):
         raise typer.Exit(1)
+
+
+def _step(show: Tell, title: str, n_steps: int) -> Callable[[str], None]:
+    """A callback for the steps of a document, as equal parts of its time."""
+    taken = count()
+    show(0, n_steps, title)
+    return lambda text: show(next(taken), n_steps, f"{title}: {text}")
 
 
 def _show(case: Any) -> None:
