@@ -134,7 +134,7 @@ def _torques(excitation: Excitation) -> Any:
         if np.isfinite(limit):
             axes.axhline(limit, color="C3", linewidth=0.8)
             axes.axhline(-limit, color="C3", linewidth=0.8)
-    figure.axes[-1].set_xlabel("t [s]")
+    figure.axes[-1].set_xlabel("time [s]")
     return figure
 
 
@@ -253,6 +253,6 @@ def draw(excitation: Excitation) -> Any:
         axes.set(ylabel=f"{label} / limit", ylim=(-1.05, 1.05))
         axes.axhline(1, color="0.6", linewidth=0.8)
         axes.axhline(-1, color="0.6", linewidth=0.8)
-    figure.axes[-1].set_xlabel("t [s]")
+    figure.axes[-1].set_xlabel("time [s]")
     figure.axes[0].legend(fontsize="x-small", ncols=4)
     return figure

@@ -168,7 +168,7 @@ def check_notes(checks: Iterable[DataCheck]) -> tuple[str, ...]:
 
 def _of_part(part: str, name: str) -> Any:
     """Property of a fit that is a field of one of its parts."""
-    return property(attrgetter(f"{part}.{name}"), doc=f"`{part}.{name}`.")
+    return property(attrgetter(f"{part}.{name}"), doc=f"The same as `{part}.{name}`.")
 
 
 @dataclass(frozen=True, eq=False)
