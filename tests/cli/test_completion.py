@@ -39,6 +39,7 @@ def completions(folder, line):
         ("armdyn compare panda -s fr", ["free"]),
         ("armdyn compare panda -c cas", ["cascade"]),
         ("armdyn payload panda log.csv --format k", ["kuka"]),
+        ("armdyn reproduce lu", ["lu-meng-1993"]),
         ("armdyn identify robot.urdf lo", []),  # the shell goes on with files
     ],
 )

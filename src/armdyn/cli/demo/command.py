@@ -31,7 +31,7 @@ STAGES = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path("armdyn-demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="For results.")] = Path("armdyn-demo"),
     json: Json = False,
 ) -> None:
     """Show what armdyn does: a PUMA 560 excited, identified, controlled, exported; results in a folder."""

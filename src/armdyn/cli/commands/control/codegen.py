@@ -51,7 +51,9 @@ Fmu = Annotated[
 Ros2 = Annotated[
     Path | None,
     typer.Option(
-        "--ros2", help="Write a ROS 2 package to this folder instead: dynamics solver, and a --law's controller."
+        "--ros2",
+        metavar="FOLDER",
+        help="Write a ROS 2 package to this folder instead: dynamics solver, and a --law's controller.",
     ),
 ]
 Inputs = Annotated[

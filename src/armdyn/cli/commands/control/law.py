@@ -27,7 +27,7 @@ LawName = Annotated[
         autocompletion=law_names,
     ),
 ]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for the files; made if it does not exist.")]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="For the files; made if missing.")]
 Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
 Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz]; gains follow from it.")]
 Rate = Annotated[float, typer.Option(help="Samples per second of the controller [Hz].")]

@@ -13,10 +13,21 @@ from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import Tell, progress_bar
 from armdyn.cli.resolve import Json
 from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
+from armdyn.errors import ArmdynError
 from armdyn.reproduce import load
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A document, or 'all'; left out, they are listed.")]
-Out = Annotated[Path, typer.Option("--out", "-o", help="Folder for pages and figures.")]
+
+def _documents(incomplete: str) -> list[str]:
+    """Names of documents for the shell; none where armdyn was installed without them."""
+    try:
+        return [name for name in (*load("cases").CASES, "all") if name.startswith(incomplete)]
+    except ArmdynError:
+        return []
+
+
+NAME = "A document, or 'all'; left out, they are listed."
+Name = Annotated[str, typer.Argument(metavar="NAME", help=NAME, autocompletion=_documents)]
+Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for pages and figures.")]
 Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs; the same verdicts.")]
 Seed = Annotated[
     int, typer.Option("--seed", min=0, help="Seed of noise, and of motions that a document does not give.")

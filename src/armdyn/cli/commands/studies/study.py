@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from armdyn.study.summary import Summary
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="Study file (.toml); see docs/studies.md.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Folder of the results; default the study's name.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Default: the study's name.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an earlier run left there.")]
 Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one per core.")]
 Dask = Annotated[str | None, typer.Option(help="Compute on the Dask cluster of this scheduler, as tcp://host:8786.")]
