@@ -27,7 +27,7 @@ EXCITE = "excite ur10 --time-budget 60 --out motion.csv"
 HOME = "--home 0,-1.57,0,-1.57,0,0 --ros ros --urscript motion.script --report motion.html"
 AGAIN = "nothing was written; run the command again to restart"
 SAVED = "the run up to then is saved as run.(csv|npz)"
-WHOLE = "writing run.npz; the log of the whole run is saved as run.npz"
+WHOLE = "writing run.npz; the log of the whole run is saved as run.npz|judging the run; run.npz is written"
 # Command -> moments at which it is interrupted, by the processor time it has used [s], and what it says then.
 COMMANDS = {
     EXCITE: ((0.6, 6.0), f"interrupted(; saved the best motion so far.*; try another --seed|$| while .*{AGAIN})"),

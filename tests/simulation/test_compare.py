@@ -215,6 +215,7 @@ def test_ctrl_c_does_not_wait_for_native_code(planar, sway, monkeypatch):
 
 @pytest.mark.by_day(1)
 @pytest.mark.filterwarnings("ignore:designs:armdyn.errors.ArmdynWarning")
+@pytest.mark.filterwarnings("ignore:loop has:armdyn.errors.ArmdynWarning")  # of two arms at once
 @pytest.mark.parametrize("name", armdyn.arms.__all__)
 def test_every_law_runs_on_every_library_arm(name):
     """None fails; which of them diverge is said in their rows."""
