@@ -72,7 +72,8 @@ def test_names_with_markup_and_unknown_inertias_are_shown_as_they_are():
 def test_a_run_shows_its_errors(run):
     text, cells = shown(run)
     assert cells[0] == run.joint_names[0]
-    assert f"{np.degrees(run.metrics.rms_error[0]):.4g} deg" in cells
+    assert f"{np.degrees(run.metrics.rms_error[0]):.3g}" in cells
+    assert "[deg]" in text
     assert text.count("data:image/png;base64,") == 1
 
 
