@@ -172,7 +172,7 @@ def identify(
         fit_notes = (*(finding.text for finding in shared), *fit.notes, *_beyond(fit, read))
         fit = fit.with_fields(source=described, findings=together, notes=fit_notes)
         tell(1.0, 1.0, "done")
-        fit = _with_verdict(fit, choice.rows.reach.torque, force)
+        fit = _with_verdict(fit, choice.rows.statistics.torque, force)
         warn_of_undetermined(fit.undetermined)
         return fit
 

@@ -9,19 +9,19 @@ import pytest
 
 import armdyn
 from armdyn.identification.fit.estimate import _bound, braking_speeds
-from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, LEVELS, VISCOUS, Reach, friction_curve
+from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, LEVELS, VISCOUS, MotionStatistics, friction_curve
 
-REACH = Reach(np.array([2.0]), np.array([3.0]), np.zeros(1, bool), np.ones(1))
+STATISTICS = MotionStatistics(np.array([2.0]), np.array([3.0]), np.zeros(1, bool), np.ones(1))
 
 
 @pytest.mark.parametrize("values", [[-0.5, 0.2, 0.1, 0.3], [0.5, 0.2, -0.1, 0.0], [-1.0, -1.0, -1.0, -1.0]])
 def test_friction_brakes_at_all_speeds_both_ways(values):
     """The bounds are the friction curve itself, not signs of its terms; a search starts within them."""
     terms = np.array([VISCOUS, COULOMB, LEVELS[-1], ASYMMETRIES[0]])
-    start, (G, h) = _bound(np.array(values), terms, 0, REACH)
+    start, (G, h) = _bound(np.array(values), terms, 0, STATISTICS)
     assert (G @ start > h).all()
-    speeds = braking_speeds(0, REACH)
-    curve = friction_curve(0, speeds, REACH)[:, terms] @ values
+    speeds = braking_speeds(0, STATISTICS)
+    curve = friction_curve(0, speeds, STATISTICS)[:, terms] @ values
     np.testing.assert_allclose(G @ values - h, np.concatenate([curve + values[-1], curve - values[-1]]))
     assert len(h) == 2 * len(speeds) == 22
     assert speeds[-1] == 2.0

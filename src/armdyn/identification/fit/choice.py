@@ -87,7 +87,7 @@ class Choice:
     def model(self) -> FreeModel:
         """The model without constraints."""
         rows = self.rows
-        return FreeModel(rows.base, self.x, rows.reach, rows.filters.width, rows.carrier)
+        return FreeModel(rows.base, self.x, rows.statistics, rows.filters.width, rows.carrier)
 
     @property
     def described(self) -> bool:
@@ -184,7 +184,7 @@ def _first(rows: Rows, options: Options) -> Choice:
     arm = rows.base.source
     equations = Equations.of(rows)
     plain = options._replace(kinds=options.kinds - set(DICTIONARY))
-    used = starting_terms(equations, plain, rows.reach.balanced)
+    used = starting_terms(equations, plain, rows.statistics.balanced)
     stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
     blank = GaussianPrior(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
     floor = NOISE_FLOORS[0] if rows.filters.form != "energy" else NOISE_FLOORS[-1]
@@ -193,7 +193,7 @@ def _first(rows: Rows, options: Options) -> Choice:
     if plain == options:
         return choice
     choice = _with_rows(choice, rows.with_carrier(carrier_of(choice)))
-    return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.reach.balanced)))
+    return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.statistics.balanced)))
 
 
 def starting_terms(equations: Equations, options: Options, balanced: NDArray, unfelt: bool = False) -> NDArray:
@@ -276,7 +276,7 @@ def _positions(choice: Choice) -> Choice:
     About level axes they feel like weights: predictions do not suffer, masses do. Where joints with balancers are
     named, others have none.
     """
-    if choice.rows.reach.balanced.any():
+    if choice.rows.statistics.balanced.any():
         return choice
     used = choice.used.copy()
     terms = used[choice.base.count :].reshape(-1, len(TERMS))
@@ -372,7 +372,7 @@ def _prune(choice: Choice) -> Choice:
     used = choice.used & ~choice.posterior.pruned
     always = np.zeros((choice.equations.n, len(TERMS)), bool)
     always[:, : len(ALWAYS)] = True
-    always[np.ix_(choice.rows.reach.balanced, np.array(BALANCE))] = True  # these were asked for
+    always[np.ix_(choice.rows.statistics.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
     fitted = evidence(choice.equations, used, choice.belief, choice.posterior.strengths)
     return replace(choice, used=used, posterior=fitted)

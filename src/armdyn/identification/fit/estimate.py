@@ -27,7 +27,7 @@ from armdyn.identification.fit.terms import (
     ROTOR,
     STILL_SPEED,
     TERMS,
-    Reach,
+    MotionStatistics,
     friction_curve,
     level_speeds,
     with_terms,
@@ -80,7 +80,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     x = problem.parameters(minimum)
     values = x[base.count :].reshape(n, len(TERMS)).copy()
     values[:, ROTOR] += minimum.joint[list(base.source.coordinate_indices)] if lumped else 0.0
-    arm = with_terms(base.source.with_theta(minimum.theta[:links]), values, choice.rows.reach)
+    arm = with_terms(base.source.with_theta(minimum.theta[:links]), values, choice.rows.statistics)
     measured = choice.rows.measured
     if not measured.all():  # friction and rotors that no torque shows stay as described
         silent = {arm.coordinate_indices[k] for k in np.flatnonzero(~measured)}
@@ -200,7 +200,7 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     precision[k, k] = np.diag(choice.posterior.precision)[base.count + terms]
     positive = np.array([True] * lumped + [TERMS[term % len(TERMS)].positive for term in terms], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
-    start, bounds = _bound(start, terms, lumped, choice.rows.reach)
+    start, bounds = _bound(start, terms, lumped, choice.rows.statistics)
     kinds = choice.rows.measured.sum() if len(equations.weights) == equations.n else 1
     samples = float(equations.samples.sum() * kinds)
     misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
@@ -230,13 +230,15 @@ def _inverse(covariance: NDArray) -> NDArray:
     return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
 
 
-def braking_speeds(joint: int, reach: Reach) -> NDArray:
+def braking_speeds(joint: int, statistics: MotionStatistics) -> NDArray:
     """Speeds at which friction must brake: where the friction curve of a joint bends, and midway between."""
-    bends = np.sort([max(float(level_speeds(TERMS[k], reach)[joint]), STILL_SPEED) for k in LEVELS])
+    bends = np.sort([max(float(level_speeds(TERMS[k], statistics)[joint]), STILL_SPEED) for k in LEVELS])
     return np.sort(np.concatenate([bends, np.sqrt(bends[1:] * bends[:-1])]))
 
 
-def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[NDArray, tuple[NDArray, NDArray]]:
+def _bound(
+    start: NDArray, terms: NDArray, lumped: int, statistics: MotionStatistics
+) -> tuple[NDArray, tuple[NDArray, NDArray]]:
     """Values of joint terms to begin with, and bounds G y > h: loads below what locks, friction that brakes.
 
     The friction curve of a joint, of all its terms together, is positive at some speeds, in either direction.
@@ -249,8 +251,8 @@ def _bound(start: NDArray, terms: NDArray, lumped: int, reach: Reach) -> tuple[N
         limits.append(-MAX_LOAD)
     for joint in np.unique(joints):
         of_joint = np.flatnonzero(joints == joint)
-        speeds = braking_speeds(int(joint), reach)
-        curve = friction_curve(int(joint), speeds, reach)[:, kinds[of_joint]]
+        speeds = braking_speeds(int(joint), statistics)
+        curve = friction_curve(int(joint), speeds, statistics)[:, kinds[of_joint]]
         if not curve.any():
             continue
         both = np.zeros((2 * len(speeds), len(start)))

@@ -12,7 +12,7 @@ from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import drive_torques, shaft_rows
 from armdyn.identification.fit.passive import passive_torque
 from armdyn.identification.fit.rows import CHUNK_SAMPLES
-from armdyn.identification.fit.terms import LOAD, TERMS, Reach, load_column, term_columns
+from armdyn.identification.fit.terms import LOAD, TERMS, MotionStatistics, load_column, term_columns
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
@@ -22,7 +22,7 @@ class FreeModel(NamedTuple):
 
     base: BaseParameters
     x: NDArray
-    reach: Reach
+    statistics: MotionStatistics
     width: float  # speed within which directions are not told [rad/s or m/s]
     carrier: Arm | None  # whose rigid torques load the joints
 
@@ -54,7 +54,7 @@ class FreeModel(NamedTuple):
         base = self.base
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
         wanted = np.asarray(self.terms.any(axis=0))
-        columns = term_columns(base.source, part, self.reach, part.temperature, self.width, wanted)
+        columns = term_columns(base.source, part, self.statistics, part.temperature, self.width, wanted)
         if wanted[LOAD] and self.carrier is not None:
             rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
             columns[:, LOAD] = load_column(base.source, part, rigid, self.width)

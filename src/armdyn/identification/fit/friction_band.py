@@ -32,11 +32,11 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
     for joint, noise in enumerate(sure.noise):
         first = model.base.count + joint * len(TERMS)
         terms = slice(first, first + len(TERMS))
-        top = max(float(model.reach.top[joint]), STILL_SPEED)
+        top = max(float(model.statistics.top[joint]), STILL_SPEED)
         # Dense about zero, where dry friction turns.
         way = top * np.linspace(0.0, 1.0)[1:] ** 2
         speed = np.concatenate([-way[::-1], way])
-        rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.reach)
+        rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.statistics)
         rows[:, ASYMMETRIES[0]], rows[:, ASYMMETRIES[1]] = 1.0, np.abs(speed)
         std = np.linalg.norm(rows @ directions[terms], axis=1)
         bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ sure.x[terms], std))

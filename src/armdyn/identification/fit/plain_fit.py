@@ -111,7 +111,7 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     used = starting_terms(equations, options, np.zeros(equations.n, bool), unfelt=True)
     if len(equations.weights) == equations.n:
         used[equations.count :].reshape(equations.n, -1)[~choice.rows.measured] = False
-    waves = starting_terms(equations, options, choice.rows.reach.balanced) & ~used
+    waves = starting_terms(equations, options, choice.rows.statistics.balanced) & ~used
     for k in np.flatnonzero(waves):
         A = equations.total(np.append(np.flatnonzero(used), k)).A
         left = A[-1, -1] - A[-1, :-1] @ solve_scaled(A[:-1, :-1], A[:-1, -1:])[:, 0]

@@ -24,7 +24,14 @@ from armdyn.dynamics.regressors.joint_columns import joint_columns
 from armdyn.dynamics.shafts import at_drives, measured_shafts, measured_torques, shaft_rows, shaft_torques
 from armdyn.errors import DataError
 from armdyn.identification.fit.passive import without_passive
-from armdyn.identification.fit.terms import LOAD, ROTOR, TERMS, Reach, load_column, shaft_motion, term_columns
+from armdyn.identification.fit.terms import (
+    LOAD,
+    ROTOR,
+    TERMS,
+    MotionStatistics,
+    load_column,
+    term_columns,
+)
 from armdyn.identification.logs.log import Stretch
 from armdyn.identification.motion.differentiate import impulse
 from armdyn.identification.motion.track import Filters, Track
@@ -98,7 +105,7 @@ class Rows:
     base: BaseParameters
     tracks: tuple[Track, ...]
     filters: Filters
-    reach: Reach
+    statistics: MotionStatistics
     parts: tuple[Part, ...]
     thin: int  # samples of which one is kept beyond what the low-pass allows
     carrier: Arm | None = None  # the arm whose rigid torques load the joints; None: loads are left out
@@ -177,7 +184,7 @@ class Rows:
             low = decimator(taps, step, len(some))
             rate = decimator(slope(taps, track.dt), step, len(some))
             if filters.form == "energy":
-                columns = term_columns(base.source, part, self.reach, part.temperature, filters.width, wanted)
+                columns = term_columns(base.source, part, self.statistics, part.temperature, filters.width, wanted)
                 Y, tau = _energy_part(base, part, columns, part.tau, low, rate)
             else:
                 Y, tau = np.zeros((base.source.n, len(some), base.count + len(TERMS))), (low @ self.torques(part)).T
@@ -206,7 +213,7 @@ class Rows:
 
     def with_tracks(self, tracks: tuple[Track, ...], filters: Filters) -> Rows:
         """The equations of the same logs, smoothed otherwise."""
-        return make_rows(self.base, tracks, filters, np.flatnonzero(self.reach.balanced), self.carrier)
+        return make_rows(self.base, tracks, filters, np.flatnonzero(self.statistics.balanced), self.carrier)
 
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""
@@ -222,17 +229,6 @@ def grid(s: Stretch | Track, band: float, thin: int = 1) -> tuple[NDArray, int, 
     taps = impulse(s.dt, min(band, 0.45 / s.dt))
     step = thin * max(1, int(1 / (OVERSAMPLING * band * s.dt)))
     return taps, step, max(0, (len(s.t) - len(taps)) // step + 1)
-
-
-def reach_of(arm: Arm, tracks: Iterable[Track], balanced: Iterable[int]) -> Reach:
-    """Return the motion statistics of the drives' shafts along tracks."""
-    several = [shaft_motion(arm, track)._replace(tau=measured_torques(arm, track.tau)) for track in tracks]
-    # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
-    top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
-    span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)
-    weights = [len(t.t) for t in several]
-    torque = np.sqrt(np.average([np.mean(t.tau**2, axis=0) for t in several], axis=0, weights=weights))
-    return Reach(np.maximum(top, 1e-9), span, np.isin(np.arange(arm.n), list(balanced)), torque)
 
 
 def make_rows(
@@ -253,14 +249,14 @@ def make_rows(
         raise DataError(why, where="identify", remedy=remedy)
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
-    rows = Rows(base, used, filters, reach_of(base.source, used, balanced), (), thin, carrier)
+    rows = Rows(base, used, filters, MotionStatistics.of(base.source, used, balanced), (), thin, carrier)
     return replace(rows, parts=tuple(rows.part_of(track) for track in used))
 
 
 def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | None) -> NDArray:
     """Low-passed columns (n, N, terms) of joint terms."""
     n = rows.base.source.n
-    joint = term_columns(rows.base.source, part, rows.reach, part.temperature, rows.filters.width, wanted)
+    joint = term_columns(rows.base.source, part, rows.statistics, part.temperature, rows.filters.width, wanted)
     flat = joint.reshape(len(joint), -1)
     filtered, nonzero = (
         np.zeros((low.count, flat.shape[1])),

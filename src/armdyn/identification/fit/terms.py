@@ -9,13 +9,14 @@ where drives are coupled, motion and torques here are those of the shafts, so th
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.dynamics.shafts import at_drives, at_shafts, joint_torques, shaft_positions, shaft_torques
+from armdyn.dynamics.shafts import at_drives, at_shafts, joint_torques, measured_torques, shaft_positions, shaft_torques
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -69,7 +70,7 @@ VISCOUS, COULOMB, OFFSET, LOAD, ROTOR, TEMPERATURE, SPRING = (
 STILL_SPEED = 1e-7  # rad/s or m/s
 
 
-class Reach(NamedTuple):
+class MotionStatistics(NamedTuple):
     """Motion statistics of the joints in the logs, to which some terms relate."""
 
     top: NDArray  # (n,) top speeds
@@ -77,10 +78,21 @@ class Reach(NamedTuple):
     balanced: NDArray  # (n,) of bool: joints that have balancers
     torque: NDArray  # (n,) rms torques
 
+    @classmethod
+    def of(cls, arm: Arm, tracks: Iterable[Track], balanced: Iterable[int]) -> MotionStatistics:
+        """Return the statistics of the drives' shafts along tracks; `balanced` are joints that have balancers."""
+        several = [shaft_motion(arm, track)._replace(tau=measured_torques(arm, track.tau)) for track in tracks]
+        # Speeds that each joint exceeds for one hundredth of the time, and how far it goes.
+        top = np.percentile(np.concatenate([np.abs(t.qd[::5]) for t in several]), 99, axis=0)
+        span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)
+        weights = [len(t.t) for t in several]
+        torque = np.sqrt(np.average([np.mean(t.tau**2, axis=0) for t in several], axis=0, weights=weights))
+        return cls(np.maximum(top, 1e-9), span, np.isin(np.arange(arm.n), list(balanced)), torque)
+
 
 def term_columns(
-    arm: Arm, motion: SmoothedMotion | Track, reach: Reach, warmth: NDArray | None = None, width: float = 0.0,
-    wanted: NDArray | None = None,
+    arm: Arm, motion: SmoothedMotion | Track, statistics: MotionStatistics, warmth: NDArray | None = None,
+    width: float = 0.0, wanted: NDArray | None = None,
 ) -> NDArray:  # fmt: skip
     """Torque (N, terms, n) of every shaft for a unit parameter of each of `TERMS`, but zero for loads.
 
@@ -93,7 +105,7 @@ def term_columns(
     sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
     if gradual := [k for k in asked if k in BRISTLES]:
-        shares = presliding_share(motion.q, np.stack([travels(TERMS[k], reach) for k in gradual]))
+        shares = presliding_share(motion.q, np.stack([travels(TERMS[k], statistics) for k in gradual]))
         columns[:, gradual] = shares.swapaxes(0, 1)
     side = np.tanh(motion.qd / width) if width else np.sign(motion.qd)
     plain = {
@@ -105,14 +117,14 @@ def term_columns(
     waves = _waves(arm, motion.q) if set(asked) & set(BALANCE) else {}
     for k in asked:
         if k in LEVELS:
-            columns[:, k] = np.tanh(motion.qd / level_speeds(TERMS[k], reach))
+            columns[:, k] = np.tanh(motion.qd / level_speeds(TERMS[k], statistics))
         elif k in BALANCE:
             columns[:, k] = waves[TERMS[k].kind][TERMS[k].order - 1]
         elif k in plain:
             columns[:, k] = plain[k]
     # Velocities of joints that stand still are round-off, and their signs are too.
     rubbing = [k for k in range(len(TERMS)) if k not in (*BALANCE, OFFSET, SPRING)]
-    columns[:, np.array(rubbing)[:, None], np.flatnonzero(reach.top < STILL_SPEED)] = 0.0
+    columns[:, np.array(rubbing)[:, None], np.flatnonzero(statistics.top < STILL_SPEED)] = 0.0
     columns[:, np.array([*BALANCE, SPRING])[:, None], sharing] = 0.0
     return columns
 
@@ -152,31 +164,31 @@ def load_column(arm: Arm, motion: SmoothedMotion | Track, torque: NDArray, width
     return np.abs(shaft_torques(arm, torque)) * (np.tanh(speed / width) if width else np.sign(speed))
 
 
-def level_speeds(term: Term, reach: Reach) -> NDArray:
+def level_speeds(term: Term, statistics: MotionStatistics) -> NDArray:
     """Speeds (n,) at which levels of the friction curve bend [rad/s or m/s]."""
-    return np.full(len(reach.top), term.width) if term.width else np.maximum(term.share * reach.top, 1e-6)
+    return np.full(len(statistics.top), term.width) if term.width else np.maximum(term.share * statistics.top, 1e-6)
 
 
-def travels(term: Term, reach: Reach) -> NDArray:
+def travels(term: Term, statistics: MotionStatistics) -> NDArray:
     """Distances (n,) over which Coulomb friction builds up [rad or m]."""
-    return np.maximum(term.travel * reach.span, 1e-9)
+    return np.maximum(term.travel * statistics.span, 1e-9)
 
 
-def friction_curve(joint: int, speeds: NDArray, reach: Reach) -> NDArray:
+def friction_curve(joint: int, speeds: NDArray, statistics: MotionStatistics) -> NDArray:
     """Torques (speeds, terms) of a joint in steady sliding for a unit of each term of its friction curve."""
     rows = np.zeros((len(speeds), len(TERMS)))
     rows[:, VISCOUS] = speeds
     rows[:, BRISTLES] = 1.0
     for k in LEVELS:
-        rows[:, k] = np.tanh(speeds / level_speeds(TERMS[k], reach)[joint])
+        rows[:, k] = np.tanh(speeds / level_speeds(TERMS[k], statistics)[joint])
     return rows
 
 
-def with_terms(arm: Arm, values: NDArray, reach: Reach) -> Arm:
+def with_terms(arm: Arm, values: NDArray, statistics: MotionStatistics) -> Arm:
     """The arm with joint terms (n, terms) of these values, and of its drives the gears alone."""
     joints = list(arm.joints)
     for i, place in enumerate(arm.coordinate_indices):
-        joint, friction = joints[place], _friction(values[i], i, reach)
+        joint, friction = joints[place], _friction(values[i], i, statistics)
         if not values[i][[VISCOUS, *LEVELS, *BRISTLES]].any():
             # The joint stood still: its friction is what it was.
             friction = dataclasses.replace(joint.friction, offset=friction.offset)
@@ -202,11 +214,11 @@ def _balance(values: NDArray) -> tuple[tuple[float, float, float], ...]:
     return tuple((float(order), *pair) for order, pair in rows.items())  # type: ignore[misc]
 
 
-def _friction(values: NDArray, joint: int, reach: Reach) -> Friction:
+def _friction(values: NDArray, joint: int, statistics: MotionStatistics) -> Friction:
     """The friction of a joint: its curve, and the plain pair that comes closest to it."""
-    top = max(float(reach.top[joint]), STILL_SPEED)
-    levels = tuple((float(level_speeds(TERMS[k], reach)[joint]), float(values[k])) for k in LEVELS if values[k])
-    bristles = tuple((float(travels(TERMS[k], reach)[joint]), float(values[k])) for k in BRISTLES if values[k])
+    top = max(float(statistics.top[joint]), STILL_SPEED)
+    levels = tuple((float(level_speeds(TERMS[k], statistics)[joint]), float(values[k])) for k in LEVELS if values[k])
+    bristles = tuple((float(travels(TERMS[k], statistics)[joint]), float(values[k])) for k in BRISTLES if values[k])
     viscous, (slope, dry) = float(values[VISCOUS]), plain_pair(levels, top)
     return Friction(
         viscous=viscous + slope,

@@ -128,7 +128,7 @@ def uncertainty(choice: Choice, estimate: ConstrainedEstimate) -> Uncertainty | 
     return Uncertainty(
         estimate.free, estimate.x, estimate.held_out_joints * torque,
         np.sqrt((blocks - 1) / blocks) * estimate.away, root,
-        passes(choice.rows.tracks, choice.rows.reach.torque),
+        passes(choice.rows.tracks, choice.rows.statistics.torque),
     )  # fmt: skip
 
 

@@ -216,11 +216,11 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
     return _Comparison(np.array(sums), k, s.t[k].copy(), measured_torque, np.array([torque[k] for torque in torques]))
 
 
-def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
+def _in_motion(arm: Arm, qd: NDArray, radius: int) -> NDArray:
     """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
 
     There friction may be anything up to breakaway. A joint stands still while its speed stays below a share
-    of its largest, `reach` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled
+    of its largest, `radius` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled
     drives it is the shafts that stand still, and all joints that move them cannot be told.
     """
     from scipy.ndimage import minimum_filter1d
@@ -230,8 +230,8 @@ def _in_motion(arm: Arm, qd: NDArray, reach: int) -> NDArray:
     dry = np.array([bool(f.coulomb or f.static or f.levels) for f in frictions])
     fast = np.abs(qd) > SMALL_SHARE * np.abs(qd).max(axis=0, initial=0.0)
     # A reversal passes through zero and is soon over; standing still lasts.
-    still = minimum_filter1d((~fast).astype(np.int8), 2 * reach + 1, axis=0) > 0
-    near = -minimum_filter1d(-still.astype(np.int8), 4 * reach + 1, axis=0) > 0
+    still = minimum_filter1d((~fast).astype(np.int8), 2 * radius + 1, axis=0) > 0
+    near = -minimum_filter1d(-still.astype(np.int8), 4 * radius + 1, axis=0) > 0
     stuck = near & dry
     return np.asarray(~stuck if arm.coupling is None else ~(stuck @ (arm.coupling != 0)))
 

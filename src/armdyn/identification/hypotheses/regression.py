@@ -36,8 +36,17 @@ from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.evidence import FREE, Evidence, GaussianPrior, Strengths, covariance, evidence
 from armdyn.identification.fit.passive import without_passive
 from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
-from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid, reach_of
-from armdyn.identification.fit.terms import COULOMB, OFFSET, ROTOR, TERMS, VISCOUS, Reach, friction_curve, term_columns
+from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid
+from armdyn.identification.fit.terms import (
+    COULOMB,
+    OFFSET,
+    ROTOR,
+    TERMS,
+    VISCOUS,
+    MotionStatistics,
+    friction_curve,
+    term_columns,
+)
 from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
@@ -76,7 +85,7 @@ class ScreeningRegression:
     base: BaseParameters
     tracks: tuple[Track, ...]
     thin: int  # samples of which one is kept beyond what the low-pass allows
-    reach: Reach
+    statistics: MotionStatistics
     t: NDArray  # (N,) [s]
     segment: NDArray  # (N,) number of the track
     motion: RowMotion
@@ -91,12 +100,12 @@ class ScreeningRegression:
         (used, thin), base = _runs(active), base_parameters(arm)
         if not used:
             return None
-        reach = reach_of(arm, used, ())
+        statistics = MotionStatistics.of(arm, used, ())
         parts = []
         for k, track in enumerate(used):
             taps, step, count = grid(track, BAND_HZ, thin)
             low = decimator(taps, step, count)
-            terms = screened_columns(arm, track, reach)
+            terms = screened_columns(arm, track, statistics)
             filtered = (low @ terms.reshape(len(terms), -1)).reshape(count, arm.n, -1)
             middle = track.t[len(taps) // 2 + step * np.arange(count)]
             smooth = (low @ x for x in (track.q, track.qd, track.qdd, track.tau))
@@ -105,7 +114,7 @@ class ScreeningRegression:
         known = np.all([measured_shafts(arm, track.tau) for track in used], axis=0)
         terms = np.where(known[:, None], terms, 0.0)
         motion = RowMotion(q, qd, qdd)
-        regression = cls(arm, base, used, thin, reach, t, segment, motion, terms, np.nan_to_num(tau), known)
+        regression = cls(arm, base, used, thin, statistics, t, segment, motion, terms, np.nan_to_num(tau), known)
         # As many independent equations as unknowns explain anything.
         enough = len(tau) * arm.n > 1.5 * regression.n_parameters
         return regression if enough and regression.design.tau[:, known].std(axis=0).all() else None
@@ -140,7 +149,7 @@ class ScreeningRegression:
         parts = []
         for track in self.tracks:
             turned = track._replace(**motion(track))  # type: ignore[arg-type]
-            columns = screened_columns(self.arm, turned, self.reach)
+            columns = screened_columns(self.arm, turned, self.statistics)
             low = self.low(track)
             parts.append((low @ columns.reshape(len(columns), -1)).reshape(low.count, *columns.shape[1:]))
         return np.concatenate(parts)
@@ -149,7 +158,7 @@ class ScreeningRegression:
     def friction_curves(self) -> NDArray:
         """Friction (n, 2, k) in slow and in usual motion for a unit of each joint term."""
         speeds = np.sqrt(np.mean(self.terms[:, :, 0] ** 2, axis=0))
-        both = (friction_curve(j, speed * np.array([SLOW, 1.0]), self.reach) for j, speed in enumerate(speeds))
+        both = (friction_curve(j, speed * np.array([SLOW, 1.0]), self.statistics) for j, speed in enumerate(speeds))
         return np.stack([curve[:, SCREENED] for curve in both])
 
     def braking(self, torque: NDArray, std: NDArray) -> NDArray:
@@ -618,10 +627,10 @@ def beyond(terms: NDArray, torque: NDArray) -> NDArray:
     return left
 
 
-def screened_columns(arm: Arm, track: Track, reach: Reach) -> NDArray:
+def screened_columns(arm: Arm, track: Track, statistics: MotionStatistics) -> NDArray:
     """Columns (N, n, k) of the joint terms that are screened with."""
     wanted = np.isin(np.arange(len(TERMS)), SCREENED)
-    return term_columns(arm, track, reach, None, DIRECTION_WIDTH, wanted)[:, SCREENED].swapaxes(1, 2)
+    return term_columns(arm, track, statistics, None, DIRECTION_WIDTH, wanted)[:, SCREENED].swapaxes(1, 2)
 
 
 def _runs(tracks: Iterable[Track]) -> tuple[tuple[Track, ...], int]:
