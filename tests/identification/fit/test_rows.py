@@ -79,7 +79,7 @@ def test_noise_does_not_explain_itself_as_load(make_log):
 def test_loads_are_filled_in(two, make_log):
     rows = make_rows(armdyn.base_parameters(two), tracks_of([make_log(two)], FILTERS), FILTERS)
     (before,) = rows
-    (after,) = rows.with_carrier(two)
+    (after,) = rows.with_rigid_arm(two)
     at = rows.base.count + LOAD
     assert not before.Y[:, :, at].any()
     assert np.abs(after.Y[:, :, at]).max() > 1.0

@@ -87,7 +87,14 @@ class Choice:
     def model(self) -> FreeModel:
         """The model without constraints."""
         rows = self.rows
-        return FreeModel(rows.base, self.x, rows.statistics, rows.filters.width, rows.carrier)
+        return FreeModel(rows.base, self.x, rows.statistics, rows.filters.width, rows.rigid_arm)
+
+    @property
+    def rigid_arm(self) -> Arm:
+        """The arm whose rigid torques are those of the base parameters."""
+        arm, base = self.base.source, self.base
+        theta = np.linalg.pinv(base.P) @ self.x[: base.count]
+        return arm.with_theta(theta[: inertial.SIZE * arm.n_joints])
 
     @property
     def described(self) -> bool:
@@ -192,7 +199,7 @@ def _first(rows: Rows, options: Options) -> Choice:
     choice = _refit(choice)
     if plain == options:
         return choice
-    choice = _with_rows(choice, rows.with_carrier(carrier_of(choice)))
+    choice = _with_rows(choice, rows.with_rigid_arm(choice.rigid_arm))
     return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.statistics.balanced)))
 
 
@@ -219,13 +226,6 @@ def _covariance(base: BaseParameters, links: NDArray) -> NDArray:
     k = np.arange(len(links), len(whole))
     whole[k, k] = size**4
     return whole
-
-
-def carrier_of(choice: Choice) -> Arm:
-    """The arm whose rigid torques are those of the choice's base parameters."""
-    arm, base = choice.base.source, choice.base
-    theta = np.linalg.pinv(base.P) @ choice.x[: base.count]
-    return arm.with_theta(theta[: inertial.SIZE * arm.n_joints])
 
 
 def _with_rows(choice: Choice, rows: Rows) -> Choice:

@@ -24,7 +24,7 @@ class FreeModel(NamedTuple):
     x: NDArray
     statistics: MotionStatistics
     width: float  # speed within which directions are not told [rad/s or m/s]
-    carrier: Arm | None  # whose rigid torques load the joints
+    rigid_arm: Arm | None  # whose rigid torques load the joints
 
     @property
     def terms(self) -> NDArray:
@@ -55,8 +55,8 @@ class FreeModel(NamedTuple):
         Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
         wanted = np.asarray(self.terms.any(axis=0))
         columns = term_columns(base.source, part, self.statistics, part.temperature, self.width, wanted)
-        if wanted[LOAD] and self.carrier is not None:
-            rigid = inverse_dynamics(self.carrier, part.q, part.qd, part.qdd)
+        if wanted[LOAD] and self.rigid_arm is not None:
+            rigid = inverse_dynamics(self.rigid_arm, part.q, part.qd, part.qdd)
             columns[:, LOAD] = load_column(base.source, part, rigid, self.width)
         return shaft_rows(base.source, Y), columns
 

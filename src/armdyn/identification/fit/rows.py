@@ -108,7 +108,7 @@ class Rows:
     statistics: MotionStatistics
     parts: tuple[Part, ...]
     thin: int  # samples of which one is kept beyond what the low-pass allows
-    carrier: Arm | None = None  # the arm whose rigid torques load the joints; None: loads are left out
+    rigid_arm: Arm | None = None  # the arm whose rigid torques load the joints; None: loads are left out
 
     def __len__(self) -> int:
         return sum(self.sizes)
@@ -156,14 +156,14 @@ class Rows:
             taps, step, count = grid(track, self.filters.band, self.thin)
             yield len(taps) // 2 + step * np.arange(count)
 
-    def with_carrier(self, carrier: Arm) -> Rows:
+    def with_rigid_arm(self, arm: Arm) -> Rows:
         """The same rows with joints loaded by the rigid torque of an arm.
 
         Measured torques will not do: their noise would explain itself. Nor will torques with friction: then friction
         that grows with the load grows with itself.
         """
-        rows = self.with_loads([_rigid_torque(carrier, track) for track in self.tracks])
-        return replace(rows, carrier=carrier)
+        rows = self.with_loads([_rigid_torque(arm, track) for track in self.tracks])
+        return replace(rows, rigid_arm=arm)
 
     def with_loads(self, torques: list[NDArray]) -> Rows:
         """The same rows with joints loaded by torques (samples, n) of each track."""
@@ -176,7 +176,7 @@ class Rows:
 
     def part_of(self, track: Track, wanted: NDArray | None = None) -> Part:
         """The rows of a track, or those terms (terms,) of them that are wanted, made a chunk at a time."""
-        base, filters, carrier = self.base, self.filters, self.carrier
+        base, filters, rigid_arm = self.base, self.filters, self.rigid_arm
         taps, step, count = grid(track, filters.band, self.thin)
         Ys, taus = [], []
         for some in np.array_split(np.arange(count), max(1, len(track.t) // CHUNK_SAMPLES)):
@@ -191,8 +191,8 @@ class Rows:
                 Y[:, :, base.count :] = _joint_columns(self, part, low, wanted)
                 fill = _fill_filtered if filters.form == "filtered" else _fill
                 fill(base, part, low, rate, Y)
-            if carrier is not None and (wanted is None or wanted[LOAD]):
-                _fill_loads(self, part, _rigid_torque(carrier, part), low, Y)
+            if rigid_arm is not None and (wanted is None or wanted[LOAD]):
+                _fill_loads(self, part, _rigid_torque(rigid_arm, part), low, Y)
             self._silence(Y)
             Ys.append(Y)
             taus.append(tau)
@@ -213,7 +213,7 @@ class Rows:
 
     def with_tracks(self, tracks: tuple[Track, ...], filters: Filters) -> Rows:
         """The equations of the same logs, smoothed otherwise."""
-        return make_rows(self.base, tracks, filters, np.flatnonzero(self.statistics.balanced), self.carrier)
+        return make_rows(self.base, tracks, filters, np.flatnonzero(self.statistics.balanced), self.rigid_arm)
 
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""
@@ -236,9 +236,9 @@ def make_rows(
     tracks: Iterable[Track],
     filters: Filters,
     balanced: Iterable[int] = (),
-    carrier: Arm | None = None,
+    rigid_arm: Arm | None = None,
 ) -> Rows:
-    """The equations of all tracks; `balanced` are joints that have balancers, `carrier` an arm that loads joints."""
+    """The equations of all tracks; `balanced` are joints that have balancers, `rigid_arm` an arm that loads joints."""
     all_tracks = tuple(tracks)
     used = tuple(track for track in all_tracks if grid(track, filters.band)[2] > 0)
     if not used:
@@ -249,7 +249,7 @@ def make_rows(
         raise DataError(why, where="identify", remedy=remedy)
     thin = max(1, -(-sum(grid(track, filters.band)[2] for track in used) // MOST_ROWS))
     used = tuple(track for track in used if grid(track, filters.band, thin)[2] > 0)
-    rows = Rows(base, used, filters, MotionStatistics.of(base.source, used, balanced), (), thin, carrier)
+    rows = Rows(base, used, filters, MotionStatistics.of(base.source, used, balanced), (), thin, rigid_arm)
     return replace(rows, parts=tuple(rows.part_of(track) for track in used))
 
 
@@ -266,8 +266,8 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | No
     return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 
 
-def _rigid_torque(carrier: Arm, track: Track) -> NDArray:
-    return np.asarray(inverse_dynamics(carrier, track.q, track.qd, track.qdd))
+def _rigid_torque(arm: Arm, track: Track) -> NDArray:
+    return np.asarray(inverse_dynamics(arm, track.q, track.qd, track.qdd))
 
 
 def _fill_loads(rows: Rows, track: Track, torque: NDArray, low: Decimator, Y: NDArray) -> None:
