@@ -18,7 +18,7 @@ from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.fit.consistent import Minimum, consistent_fit
 from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, System, solve
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, Prior, precision_in
+from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies, precision_in
 from armdyn.identification.fit.result import (
     BaseEstimate,
     Fit,
@@ -66,7 +66,7 @@ def fit_poses(
     covariance = variance * known.inverse
     covariance[known.lost, known.lost] = np.inf
     estimate = BaseEstimate(solution.x, np.sqrt(np.diag(covariance)), base, names, covariance)
-    strength, scan, held_out = _strength(base, systems, Prior.of(arm), strength)
+    strength, scan, held_out = _strength(base, systems, ReferenceBodies.of(arm), strength)
     consistent = _consistent(base, _sum(systems), strength, solution.x, masses)
     missing = np.isnan(poses.tau).all(axis=0)
     offsets = np.where(missing, offset_torque(arm), consistent.joint)
@@ -125,24 +125,26 @@ def _sum(systems: System) -> System:
     return System(*(part.sum(axis=0) for part in systems))
 
 
-def _strength(base: BaseParameters, systems: System, prior: Prior, asked: float | None) -> tuple[float, NDArray, float]:
+def _strength(
+    base: BaseParameters, systems: System, reference: ReferenceBodies, asked: float | None
+) -> tuple[float, NDArray, float]:
     """The prior's strength with the least held-out error, the scan, and that error relative to the torque."""
     size, count = systems.b.shape[1], base.count
-    precision, centre = np.zeros((size, size)), np.zeros(size)
-    precision[:count, :count] = precision_in(base, prior.covariance) if prior.known else 0.0
-    centre[:count] = base.project(prior.theta)
-    tried = np.array([asked], float) if asked is not None else STRENGTHS if prior.known else np.zeros(1)
-    errors = np.array([_held_out_error(systems, s * precision, centre) for s in tried])
+    precision, mean = np.zeros((size, size)), np.zeros(size)
+    precision[:count, :count] = precision_in(base, reference.covariance) if reference.known else 0.0
+    mean[:count] = base.project(reference.theta)
+    tried = np.array([asked], float) if asked is not None else STRENGTHS if reference.known else np.zeros(1)
+    errors = np.array([_held_out_error(systems, s * precision, mean) for s in tried])
     best = int(np.argmin(errors))
     held_out = float(np.sqrt(max(errors[best], 0.0) / max(float(systems.c.sum()), 1e-300)))
-    return float(tried[best]), np.column_stack([tried, errors]) if prior.known else np.empty((0, 2)), held_out
+    return float(tried[best]), np.column_stack([tried, errors]) if reference.known else np.empty((0, 2)), held_out
 
 
-def _held_out_error(systems: System, precision: NDArray, centre: NDArray) -> float:
+def _held_out_error(systems: System, precision: NDArray, mean: NDArray) -> float:
     """Weighted squares of every block's residuals under the fit to all others."""
     total, error = _sum(systems), 0.0
     for A, b, c in zip(*systems, strict=True):
-        x = solve(System(total.A - A, total.b - b, total.c - c), precision, centre)
+        x = solve(System(total.A - A, total.b - b, total.c - c), precision, mean)
         error += float(x @ A @ x - 2 * b @ x + c)
     return error
 
@@ -154,8 +156,8 @@ def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray
     lift[: base.count, :links] = base.P
     lift[base.count :, links:] = np.eye(n)
     system = System(lift.T @ total.A @ lift, lift.T @ total.b, total.c)
-    prior, free = Prior.of(base.source), np.zeros(n, bool)
-    return consistent_fit(system, prior, max(strength, NO_PRIOR), x[base.count :], free, masses=masses)
+    reference, free = ReferenceBodies.of(base.source), np.zeros(n, bool)
+    return consistent_fit(system, reference, max(strength, NO_PRIOR), x[base.count :], free, masses=masses)
 
 
 def _with_offsets(arm: Arm, offsets: NDArray) -> Arm:

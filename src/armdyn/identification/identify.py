@@ -5,8 +5,8 @@ the arm's order and units. `motion/track` smooths the positions, once, to veloci
 `hypotheses/` fits what could be wrong with the logs (a sign, a delay, another unit) as alternatives, and reports the
 most probable one with its correction. `fit/rows` passes torques and regressor through one low-pass, and
 `fit/equations` sums them up in blocks, so that later fits cost nothing more per sample. `fit/terms` offers the same
-friction columns to every joint. `fit/evidence` weighs all columns at once by the strengths that make the logs most
-probable, and `fit/choice` lets held-out blocks decide the few things left: the least noise, measured velocities, a
+friction columns to every joint. `fit/evidence` weighs all columns at once by the hyperparameters that make the logs
+most probable, and `fit/choice` lets held-out blocks decide the few things left: the least noise, measured velocities, a
 delay, the prior of the links. `fit/estimate` finds the physically consistent bodies with dissipative friction that
 fit as well, nearest to that prior. `fit/plain_fit` estimates base parameters from the data alone, for honest
 intervals. `fit/uncertainty` carries what held-out blocks leave, and what the parameters may be off, on to new motion.
@@ -261,7 +261,7 @@ def _fit(
             best.rel_error, choice.by_phase.held_out, lifted.held_out, lifted.held_out_joints, lifted.held_out_logs,
         ),
         FitProvenance(filters, tracks, checks, (), (*check_notes(checks), *_choice_notes(arm, choice))),
-        ModelSelection(choice.strength, choice.centre, choice.scan, choice.tried, choice.structure),
+        ModelSelection(choice.strength, choice.prior_source, choice.scan, choice.tried, choice.structure),
         ParameterConditioning(
             ols.sure.condition, ols.sure.condition_scaled, ols.bound, ols.sure.effective, ols.undetermined,
             lifted.determined,
@@ -292,11 +292,11 @@ def _arm_notes(choice: Choice, lifted: ConstrainedEstimate) -> list[str]:
 
 def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
     """Return sentences about the prior and the choices."""
-    notes = [f"prior of the links: {choice.centre}"]
+    notes = [f"prior of the links: {choice.prior_source}"]
     if (why := why_no_prior(arm)) and not np.isnan(arm.theta).any():
         notes.append(f"the description's inertia is not used as a prior: {why}")
-    if choice.prior.wide:
-        names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.prior.wide)
+    if choice.reference.wide:
+        names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.reference.wide)
         notes.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
     if min(first, last) < (1 - CLEARLY) * min(within):

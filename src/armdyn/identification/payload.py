@@ -15,7 +15,7 @@ from armdyn.identification.estimators.least_squares import ROUNDS, noise
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
-from armdyn.identification.fit.prior import NO_PRIOR, Prior
+from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
 from armdyn.identification.fit.terms import whole_torque
@@ -250,9 +250,9 @@ def _possible(pose: NDArray, Y: NDArray, rest: NDArray, weights: NDArray, x: NDA
     """Parameters (10,) of a physically consistent body."""
     system, mass = System(*normal_equations(Y, rest, weights), np.array(0.0)), max(float(x[0]), 0.1)
     stand_in = Inertia.from_com(mass, pose[:3, 3], np.eye(3) * mass * PAYLOAD_SIZE**2)
-    prior = Prior(stand_in.pseudo_inertia[None], stand_in.theta, False)
+    reference = ReferenceBodies(stand_in.pseudo_inertia[None], stand_in.theta, False)
     offsets = x[inertial.SIZE :]
-    return consistent_fit(system, prior, NO_PRIOR, offsets, np.zeros(len(offsets), bool)).theta
+    return consistent_fit(system, reference, NO_PRIOR, offsets, np.zeros(len(offsets), bool)).theta
 
 
 def _spread_at_frame(x: NDArray, covariance: NDArray, null: NDArray, T: NDArray) -> tuple[NDArray, NDArray]:

@@ -13,7 +13,7 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import Prior, pseudo_inertias
+from armdyn.identification.fit.prior import ReferenceBodies, pseudo_inertias
 from armdyn.spatial.inertia import Inertia
 
 
@@ -25,7 +25,7 @@ def random_system(seed: int, wanted: np.ndarray, joint: int) -> System:
 
 @pytest.fixture(scope="module")
 def prior():
-    return Prior.of(armdyn.arms.puma560())
+    return ReferenceBodies.of(armdyn.arms.puma560())
 
 
 def test_a_possible_truth_is_found(prior):
@@ -126,5 +126,5 @@ def test_divergence_does_not_depend_on_the_frame():
 
     moved = divergence(a.moved(T).pseudo_inertia, b.moved(T).pseudo_inertia)
     assert moved == pytest.approx(divergence(a.pseudo_inertia, b.pseudo_inertia), rel=1e-10)
-    assert Prior.of(arm).known
-    assert not Prior.of(arm.with_theta(np.full(20, np.nan))).known
+    assert ReferenceBodies.of(arm).known
+    assert not ReferenceBodies.of(arm.with_theta(np.full(20, np.nan))).known

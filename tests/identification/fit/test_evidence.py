@@ -26,7 +26,7 @@ def test_no_joint_term_makes_up_for_a_weight():
     terms = np.zeros(equations.size)
     terms[1 + offset] = 1 / deviation**2
     found = evidence(equations, used, GaussianPrior(np.array([[1.0]]), terms, np.zeros(equations.size)))
-    assert found.strengths.terms[1 + offset] == LARGEST
+    assert found.hyperparameters.terms[1 + offset] == LARGEST
     assert abs(found.x[1 + offset]) > deviation  # the data may still ask for it
 
 
@@ -45,9 +45,9 @@ def test_no_joint_is_certain_to_be_without_an_offset():
     used[[0, 1 + offset]] = True
     terms = np.zeros(equations.size)
     terms[1 + offset] = 1 / deviation**2
-    belief = GaussianPrior(np.array([[1.0]]), terms, np.zeros(equations.size))
-    found = evidence(equations, used, belief)
-    assert found.strengths.terms[1 + offset] == STRONGEST_DRY
+    prior = GaussianPrior(np.array([[1.0]]), terms, np.zeros(equations.size))
+    found = evidence(equations, used, prior)
+    assert found.hyperparameters.terms[1 + offset] == STRONGEST_DRY
     # What is believed of it, a 32nd of the torque's deviation, is what stays open.
-    std = np.sqrt(covariance(equations, used, found.precision)[1, 1])
+    std = np.sqrt(covariance(equations, used, found.prior_precision)[1, 1])
     np.testing.assert_allclose(std, deviation / np.sqrt(STRONGEST_DRY), rtol=0.2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import armdyn
-from armdyn.identification.fit.prior import NO_PRIOR, Prior, why_no_prior
+from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies, why_no_prior
 
 
 def without(arm: armdyn.Arm, *links: int) -> armdyn.Arm:
@@ -17,7 +17,7 @@ def without(arm: armdyn.Arm, *links: int) -> armdyn.Arm:
 
 def test_links_that_are_described_keep_their_prior():
     puma = armdyn.arms.puma560()
-    whole, partly = Prior.of(puma), Prior.of(without(puma, 3))
+    whole, partly = ReferenceBodies.of(puma), ReferenceBodies.of(without(puma, 3))
     others = np.arange(60) // 10 != 3
     assert why_no_prior(without(puma, 3)) == ""
     assert (partly.known, partly.wide, whole.wide) == (True, (3,), ())
@@ -32,4 +32,4 @@ def test_links_that_are_described_keep_their_prior():
 def test_without_any_inertia_there_is_no_prior():
     bare = without(armdyn.arms.puma560(), *range(6))
     assert why_no_prior(bare) == "no inertia is described"
-    assert not Prior.of(bare).known
+    assert not ReferenceBodies.of(bare).known

@@ -2,7 +2,7 @@
 
 Every joint has the same columns, all at once, and the evidence shrinks those that the data do not ask for. Held-out
 blocks decide about measured velocities, delays of torques, torques that depend on positions, the least noise, and
-whether the description is believed: by the error of the torque itself, as it is reported. Choices that change little
+whether the description is the prior: by the error of the torque itself, as it is reported. Choices that change little
 are not made, for held-out blocks of one motion say little about another.
 """
 
@@ -19,15 +19,15 @@ from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.identification.fit.equations import MIN_BLOCKS, Equations
 from armdyn.identification.fit.evidence import (
-    Evidence,
     GaussianPrior,
-    Strengths,
+    Hyperparameters,
+    Posterior,
     evidence,
     term_precision,
     weigh,
 )
 from armdyn.identification.fit.free_model import FreeModel
-from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
+from armdyn.identification.fit.prior import ReferenceBodies, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import Log
@@ -37,8 +37,8 @@ from armdyn.spatial import inertia as inertial
 
 NOISE_FLOORS = (0.1, 0.02, 0.002)  # least noise relative to torques; the next if blocks ask for it
 CLEARLY = 0.02  # share by which the held-out error must fall for a choice, or may rise for the description
-CENTRES = ("generic bodies", "the description")
-SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # strengths over that of the evidence
+PRIOR_SOURCES = ("generic bodies", "the description")
+SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # prior strengths over that of the evidence
 
 
 class Candidate(NamedTuple):
@@ -54,7 +54,7 @@ class Options(NamedTuple):
 
     kinds: frozenset[str] = frozenset()  # of joint terms that every joint has beside plain friction
     rotors: tuple[int, ...] = ()  # joints that have rotors whatever the evidence says
-    strength: float | None = None  # with which the description is believed
+    strength: float | None = None  # hyperparameter of the links with the description as their prior
     choosing: bool = False  # whether velocities, delays and torques by position may be chosen
 
 
@@ -66,11 +66,11 @@ class Choice:
     equations: Equations
     floor: float  # least noise of a joint, relative to the deviation of all torques
     used: NDArray  # (size,) of bool: parameters of the model
-    belief: GaussianPrior
-    posterior: Evidence
-    prior: Prior  # the bodies at the belief's centre
+    prior: GaussianPrior
+    posterior: Posterior
+    reference: ReferenceBodies  # the bodies at the prior's mean
     covariance: NDArray  # (10 n + rotors, ...) of the links about it at strength 1
-    centre: str
+    prior_source: str  # one of `PRIOR_SOURCES`
     tried: tuple[Candidate, ...] = ()
 
     @property
@@ -98,18 +98,18 @@ class Choice:
 
     @property
     def described(self) -> bool:
-        """Whether the description is believed."""
-        return self.centre == CENTRES[1]
+        """Whether the description is the prior."""
+        return self.prior_source == PRIOR_SOURCES[1]
 
     @property
     def strength(self) -> float:
-        """With which links are believed to be the centre's bodies."""
-        return self.posterior.strengths.base
+        """Hyperparameter of the links: precision of their prior, where 1 means a body's own size as deviation."""
+        return self.posterior.hyperparameters.base
 
     @cached_property
     def squares(self) -> NDArray:
         """Squared errors (blocks, kinds) of blocks that were held out."""
-        (fits,) = self.equations.without(self.used, [self.posterior.precision], self.belief.centre)
+        (fits,) = self.equations.without(self.used, [self.posterior.prior_precision], self.prior.mean)
         return self.equations.squares(fits)
 
     @cached_property
@@ -145,10 +145,12 @@ class Choice:
 
     @cached_property
     def scan(self) -> NDArray:
-        """Strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
+        """Prior strengths (k,) around that of the evidence and the relative error on held-out blocks (k, 2)."""
         tried = SCAN_FACTORS * self.strength
-        precisions = (self.belief.precision(self.posterior.strengths._replace(base=strength)) for strength in tried)
-        fits = self.equations.without(self.used, precisions, self.belief.centre)
+        precisions = (
+            self.prior.precision(self.posterior.hyperparameters._replace(base=strength)) for strength in tried
+        )
+        fits = self.equations.without(self.used, precisions, self.prior.mean)
         return np.column_stack([tried, [self.equations.relative(self.equations.squares(fit)) for fit in fits]])
 
     def with_candidate(self, what: str, error: float, taken: bool) -> Choice:
@@ -173,7 +175,7 @@ def choose(rows: Rows, logs: list[Log], options: Options) -> Choice:
             choice = _delay(_velocities(choice, logs))
             choice = _positions(choice) if options.kinds >= set(DICTIONARY) else choice
             choice = choice if choice.equations is before.equations else _noise(choice)
-    return _prune(_centre(choice, options))
+    return _prune(_described_prior(choice, options))
 
 
 def _noise(choice: Choice) -> Choice:
@@ -192,10 +194,10 @@ def _first(rows: Rows, options: Options) -> Choice:
     equations = Equations.of(rows)
     plain = options._replace(kinds=options.kinds - set(DICTIONARY))
     used = starting_terms(equations, plain, rows.statistics.balanced)
-    stand_in, covariance = Prior.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
+    stand_in, covariance = ReferenceBodies.stand_in(arm), _covariance(rows.base, generic_covariance(arm))
     blank = GaussianPrior(precision_in(rows.base, covariance), np.zeros(0), np.zeros(equations.size), None)
     floor = NOISE_FLOORS[0] if rows.filters.form != "energy" else NOISE_FLOORS[-1]
-    choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, CENTRES[0])  # type: ignore[arg-type]
+    choice = Choice(rows, equations, floor, used, blank, None, stand_in, covariance, PRIOR_SOURCES[0])  # type: ignore[arg-type]
     choice = _refit(choice)
     if plain == options:
         return choice
@@ -233,21 +235,21 @@ def _with_rows(choice: Choice, rows: Rows) -> Choice:
     return replace(choice, rows=rows, equations=Equations.of(rows))
 
 
-def _refit(choice: Choice, start: Strengths | None = None) -> Choice:
-    """The choice with its weights and strengths anew, after its rows, terms or noise changed."""
+def _refit(choice: Choice, start: Hyperparameters | None = None) -> Choice:
+    """The choice with its weights and hyperparameters anew, after its rows, terms or noise changed."""
     equations = choice.equations
     used = choice.used.copy()
     used[equations.count :] &= equations.column_squares[equations.count :] > np.finfo(float).eps
-    belief = replace(choice.belief, terms=term_precision(choice.rows, equations))
-    equations = weigh(choice.rows, equations, used, belief, choice.floor)
+    prior = replace(choice.prior, terms=term_precision(choice.rows, equations))
+    equations = weigh(choice.rows, equations, used, prior, choice.floor)
     return replace(
-        choice, equations=equations, used=used, belief=belief, posterior=evidence(equations, used, belief, start)
+        choice, equations=equations, used=used, prior=prior, posterior=evidence(equations, used, prior, start)
     )
 
 
 def _refitted(choice: Choice) -> Choice:
-    """The choice with its weights and strengths anew, beginning with those that it has."""
-    return _refit(choice, choice.posterior.strengths)
+    """The choice with its weights and hyperparameters anew, beginning with those that it has."""
+    return _refit(choice, choice.posterior.hyperparameters)
 
 
 def _velocities(choice: Choice, logs: list[Log]) -> Choice:
@@ -285,9 +287,9 @@ def _positions(choice: Choice) -> Choice:
 
 
 def _compared(choice: Choice, other: Choice, what: str) -> Choice:
-    """Another choice of the same terms if it is better, weighed anew only if it predicts better with old strengths."""
+    """Another choice of the same terms if it is better, weighed anew only if it predicts better as it is."""
     equations = other.equations.with_weights(choice.equations.weights)
-    posterior = choice.posterior.refit(equations, other.used, choice.belief.centre)
+    posterior = choice.posterior.refit(equations, other.used, choice.prior.mean)
     other = replace(other, equations=equations, posterior=posterior)
     if other.held_out < choice.held_out:
         return _better(choice, _refitted(other), what)
@@ -331,22 +333,22 @@ def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
     return tuple(track._replace(tau=track.torques_later(delay)) for track in tracks)
 
 
-def _centre(choice: Choice, options: Options) -> Choice:
+def _described_prior(choice: Choice, options: Options) -> Choice:
     """The description in the place of generic bodies: if asked for, or unless held-out blocks are predicted worse."""
     arm = choice.base.source
     if options.strength == 0 or why_no_prior(arm):
         return choice
-    prior = Prior.of(arm)
-    covariance = _covariance(choice.base, prior.covariance)
-    centre = choice.belief.centre.copy()
+    reference = ReferenceBodies.of(arm)
+    covariance = _covariance(choice.base, reference.covariance)
+    mean = choice.prior.mean.copy()
     links = inertial.SIZE * arm.n_joints
-    centre[: choice.base.count] = choice.base.P[:, :links] @ prior.theta
+    mean[: choice.base.count] = choice.base.P[:, :links] @ reference.theta
     if choice.base.joint_terms:
-        centre[: choice.base.count] += choice.base.P[:, links:] @ described_rotors(choice.base)
+        mean[: choice.base.count] += choice.base.P[:, links:] @ described_rotors(choice.base)
     precision = precision_in(choice.base, covariance)
-    belief = replace(choice.belief, base=precision, centre=centre, fixed=options.strength)
-    other = replace(choice, belief=belief, prior=prior, covariance=covariance, centre=CENTRES[1])
-    fitted = evidence(other.equations, other.used, belief, choice.posterior.strengths._replace(base=1.0))
+    prior = replace(choice.prior, base=precision, mean=mean, fixed=options.strength)
+    other = replace(choice, prior=prior, reference=reference, covariance=covariance, prior_source=PRIOR_SOURCES[1])
+    fitted = evidence(other.equations, other.used, prior, choice.posterior.hyperparameters._replace(base=1.0))
     other = replace(other, posterior=fitted)
     if options.strength is not None:
         return other
@@ -364,7 +366,7 @@ def described_rotors(base: BaseParameters) -> NDArray:
 
 
 def _log_evidence(choice: Choice) -> float:
-    return choice.posterior.logarithm(choice.equations, choice.used, choice.belief.centre)
+    return choice.posterior.logarithm(choice.equations, choice.used, choice.prior.mean)
 
 
 def _prune(choice: Choice) -> Choice:
@@ -374,5 +376,5 @@ def _prune(choice: Choice) -> Choice:
     always[:, : len(ALWAYS)] = True
     always[np.ix_(choice.rows.statistics.balanced, np.array(BALANCE))] = True  # these were asked for
     used[choice.base.count :] |= choice.used[choice.base.count :] & always.ravel()
-    fitted = evidence(choice.equations, used, choice.belief, choice.posterior.strengths)
+    fitted = evidence(choice.equations, used, choice.prior, choice.posterior.hyperparameters)
     return replace(choice, used=used, posterior=fitted)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import UNITS, Prior, hessian_blocks, pseudo_inertias
+from armdyn.identification.fit.prior import UNITS, ReferenceBodies, hessian_blocks, pseudo_inertias
 from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE, ROUND_OFF
 from armdyn.spatial import inertia as inertial
 
@@ -41,7 +41,7 @@ class Minimum(NamedTuple):
 
 def consistent_fit(
     system: System,
-    prior: Prior,
+    reference: ReferenceBodies,
     strength: float,
     start: NDArray,
     positive: NDArray,
@@ -54,7 +54,7 @@ def consistent_fit(
     ----------
     system : System
         Normal equations of [theta, joint parameters].
-    prior : Prior
+    reference : ReferenceBodies
     strength : float
         Weight of the divergence from the prior.
     start : ndarray
@@ -66,11 +66,11 @@ def consistent_fit(
     more : tuple of ndarray, optional
         Further bounds of the joint parameters y: G (k, joint parameters) and h (k,) of G y > h.
     """
-    links = len(prior.theta)
+    links = len(reference.theta)
     size = np.maximum(np.abs(start), 1e-6 * max(np.abs(start).max(initial=0.0), 1.0))
-    bodies = prior.theta if masses is None else masses.inside(prior.theta)
+    bodies = reference.theta if masses is None else masses.inside(reference.theta)
     x = np.concatenate([bodies, np.where(positive, np.maximum(start, 0.1 * size), start)])
-    problem = _Problem(System(*(np.asarray(part)[None] for part in system)), prior, strength, 0.0,
+    problem = _Problem(System(*(np.asarray(part)[None] for part in system)), reference, strength, 0.0,
                        _bounds(links, positive, masses, more), links)  # fmt: skip
     return _minima(problem, x[None], _stages(system, strength, x))[0]
 
@@ -78,29 +78,29 @@ def consistent_fit(
 def similar_fits(
     systems: System,
     near: Minimum,
-    prior: Prior,
+    reference: ReferenceBodies,
     strength: float,
     positive: NDArray,
     masses: MassBounds | None = None,
     more: tuple[NDArray, NDArray] | None = None,
 ) -> list[Minimum]:
     """Fits to several systems (v, ...), each a few steps from the minimum of a similar one."""
-    links = len(prior.theta)
-    problem = _Problem(systems, prior, strength, 0.0, _bounds(links, positive, masses, more), links)
+    links = len(reference.theta)
+    problem = _Problem(systems, reference, strength, 0.0, _bounds(links, positive, masses, more), links)
     x = np.tile(near.inner, (len(systems.A), 1))
     return _minima(problem, x, _last_stages(strength, LAST_STAGES))
 
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
     """The minima of problems (v,) from x (v, parameters), by strengths of the divergence down to its own."""
-    prior, links, weight = problem.prior, problem.links, SMALL_PART / problem.strength
+    reference, links, weight = problem.reference, problem.links, SMALL_PART / problem.strength
     decrements, iterations, inner = np.full(len(x), np.inf), np.zeros(len(x), int), x
     for number, stage in enumerate(stages.tolist(), start=1):
         enough = max(NEGLIGIBLE, SMALL_PART * stage if number < len(stages) else 0.0)
         x, decrements, steps = _newton(problem._replace(strength=stage, barrier=weight * stage), x, enough)
         iterations += steps
         inner = x.copy() if number <= len(stages) - LAST_STAGES + 1 else inner
-    smallest = np.linalg.eigvals(prior.inverses @ pseudo_inertias(x[:, :links])).real.min(axis=2)
+    smallest = np.linalg.eigvals(reference.inverses @ pseudo_inertias(x[:, :links])).real.min(axis=2)
     barely = [tuple(np.flatnonzero(row < SMALL_PART).tolist()) for row in smallest]
     rows = zip(x, decrements.tolist(), iterations.tolist(), barely, inner, strict=True)
     return [Minimum(y[:links], y[links:], gap, count, thin, inside) for y, gap, count, thin, inside in rows]
@@ -205,7 +205,7 @@ class _Problem(NamedTuple):
     """Problems (v,) that differ by their data alone."""
 
     system: System
-    prior: Prior
+    reference: ReferenceBodies
     strength: float
     barrier: float
     bounds: _Bounds
@@ -226,7 +226,9 @@ class _Problem(NamedTuple):
 
     def values(self, at: _Point) -> NDArray:
         """(v,), infinite where bodies are none or bounds are passed."""
-        divergence = np.sum(self.prior.inverses * at.bodies, axis=(1, 2, 3)) - _log_determinants(at.bodies).sum(axis=1)
+        divergence = np.sum(self.reference.inverses * at.bodies, axis=(1, 2, 3)) - _log_determinants(at.bodies).sum(
+            axis=1
+        )
         fit = np.sum(at.x * (at.pull / 2 - self.system.b), axis=1)
         values = fit + self.strength * divergence - self.barrier * np.log(at.room).sum(axis=1)
         return np.where(np.isfinite(values), values, np.inf)
@@ -234,7 +236,7 @@ class _Problem(NamedTuple):
     def derivatives(self, at: _Point) -> tuple[NDArray, NDArray]:
         inverses, size = np.linalg.inv(at.bodies), inertial.SIZE
         gradients, H = at.pull - self.system.b, self.system.A.copy()
-        difference = (self.prior.inverses - inverses).reshape(*inverses.shape[:2], 16)
+        difference = (self.reference.inverses - inverses).reshape(*inverses.shape[:2], 16)
         gradients[:, : self.links] += self.strength * (difference @ UNITS.reshape(size, 16).T).reshape(len(H), -1)
         places = np.arange(self.links).reshape(-1, size)
         H[:, places[:, :, None], places[:, None]] += self.strength * hessian_blocks(inverses)

@@ -150,21 +150,21 @@ class Equations:
         """Squared errors (blocks, kinds) without weights of parameters (blocks, size), each on its own block."""
         return _squares(self.grams, fits[:, self.owns])
 
-    def fit(self, used: NDArray, precision: NDArray, prior: NDArray) -> NDArray:
-        """Parameters (size,), zero where not used, with the least weighted error and distance from the prior."""
+    def fit(self, used: NDArray, precision: NDArray, mean: NDArray) -> NDArray:
+        """Parameters (size,), zero where not used, with the least weighted error and distance from the prior's mean."""
         k = np.flatnonzero(used)
         x = np.zeros(self.size)
-        x[k] = solve(self.total(k), precision[np.ix_(k, k)], prior[k])
+        x[k] = solve(self.total(k), precision[np.ix_(k, k)], mean[k])
         return x
 
-    def without(self, used: NDArray, precisions: Iterable[NDArray], prior: NDArray) -> Iterator[NDArray]:
+    def without(self, used: NDArray, precisions: Iterable[NDArray], mean: NDArray) -> Iterator[NDArray]:
         """Parameters (blocks, size) of the fits to all blocks but one, for each precision (size, size)."""
         k = np.flatnonzero(used)
         A, b, _ = self.folds(k)
         A, b = A.sum(axis=0) - A, b.sum(axis=0) - b
         for precision in precisions:
             Q, x = precision[np.ix_(k, k)], np.zeros((len(A), self.size))
-            x[:, k] = solve_scaled(A + Q, (b + Q @ prior[k])[..., None])[..., 0]
+            x[:, k] = solve_scaled(A + Q, (b + Q @ mean[k])[..., None])[..., 0]
             yield x
 
 
@@ -227,12 +227,12 @@ def _correlation(x: NDArray, y: NDArray) -> NDArray:
     return np.asarray(correlate(x, y, method="fft"))[len(x) - 1 :]
 
 
-def solve(system: System, precision: NDArray, prior: NDArray) -> NDArray:
-    """Parameters (p,) that minimise x'Ax/2 - b'x + (x - prior)' precision (x - prior) / 2.
+def solve(system: System, precision: NDArray, mean: NDArray) -> NDArray:
+    """Parameters (p,) that minimise x'Ax/2 - b'x + (x - mean)' precision (x - mean) / 2.
 
     Kapadia, equation (4.2), with square roots of the inverse covariances as weights (corrected).
     """
-    return solve_scaled(system.A + precision, (system.b + precision @ prior)[:, None])[:, 0]
+    return solve_scaled(system.A + precision, (system.b + precision @ mean)[:, None])[:, 0]
 
 
 @lru_cache(maxsize=8)

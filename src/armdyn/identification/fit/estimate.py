@@ -17,7 +17,7 @@ from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, Prior, determined, why_no_prior
+from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies, determined, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
@@ -100,7 +100,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     joints = np.where(measured, joints, np.nan) if len(joints) == n else joints
     return ConstrainedEstimate(
         free, arm, minimum, float(np.sqrt(price)), float(np.sqrt(squares.sum() / powers.sum())),
-        joints, _held_out_logs(problem, minimum), x, without - x, determined(problem.information, problem.prior),
+        joints, _held_out_logs(problem, minimum), x, without - x, determined(problem.information, problem.reference),
     )  # fmt: skip
 
 
@@ -121,8 +121,8 @@ class _Lift(NamedTuple):
     lift: NDArray
     folds: System  # of y: the data of each block
     precision: NDArray  # of y
-    pull: NDArray  # precision times centre of y
-    prior: Prior
+    pull: NDArray  # precision times mean of y
+    reference: ReferenceBodies
     strength: float  # of the divergence from the prior
     start: NDArray
     positive: NDArray
@@ -132,12 +132,14 @@ class _Lift(NamedTuple):
     def fit(self) -> Minimum:
         """The fit to all blocks."""
         system = System(*(part[0] for part in self._systems(np.ones((1, len(self.folds.b))))))
-        return consistent_fit(system, self.prior, self.strength, self.start, self.positive, self.masses, self.bounds)
+        return consistent_fit(
+            system, self.reference, self.strength, self.start, self.positive, self.masses, self.bounds
+        )
 
     def fits(self, blocks: NDArray, near: Minimum) -> NDArray:
         """Parameters (v, size) of the fits to some blocks (v, blocks), each a few steps from that to all."""
         systems = self._systems(blocks.astype(float))
-        minima = similar_fits(systems, near, self.prior, self.strength, self.positive, self.masses, self.bounds)
+        minima = similar_fits(systems, near, self.reference, self.strength, self.positive, self.masses, self.bounds)
         return np.array([self.parameters(minimum) for minimum in minima])
 
     def _systems(self, blocks: NDArray) -> System:
@@ -151,11 +153,11 @@ class _Lift(NamedTuple):
 
     @property
     def information(self) -> NDArray:
-        """Inverse covariance of y by the data and by what is believed of joint terms."""
-        links = len(self.prior.theta)
-        belief = self.precision.copy()
-        belief[:links, :links] = 0.0
-        return np.asarray(self.folds.A.sum(axis=0) + belief)
+        """Inverse covariance of y by the data and by the prior of joint terms."""
+        links = len(self.reference.theta)
+        precision = self.precision.copy()
+        precision[:links, :links] = 0.0
+        return np.asarray(self.folds.A.sum(axis=0) + precision)
 
     def parameters(self, least: Minimum) -> NDArray:
         """x (size,) of a minimum."""
@@ -185,19 +187,19 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     lift = np.zeros((len(used), links + lumped + len(terms)))
     lift[: base.count, : links + lumped] = base.P
     lift[base.count :, links + lumped :] = np.eye(len(terms))
-    prior = _prior(choice, described)
+    reference = _reference(choice, described)
     bodies = links + lumped
     precision, pull = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
     precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
     strength = NO_PRIOR
-    if prior.known:
-        # The divergence is the belief in the links: as strong as the evidence has it, or one size a deviation.
+    if reference.known:
+        # The divergence is the prior of the links: as strong as the evidence has it, or one size a deviation.
         strength = choice.strength if choice.described else 1.0
         precision[:links, :links] = 0.0
     if choice.described:
         pull[links:bodies] = np.diag(precision)[links:bodies] * described_rotors(base)
     k = np.arange(bodies, len(precision))
-    precision[k, k] = np.diag(choice.posterior.precision)[base.count + terms]
+    precision[k, k] = np.diag(choice.posterior.prior_precision)[base.count + terms]
     positive = np.array([True] * lumped + [TERMS[term % len(TERMS)].positive for term in terms], bool)
     start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
     start, bounds = _bound(start, terms, lumped, choice.rows.statistics)
@@ -209,18 +211,18 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     A, b, c = equations.folds(used)
     folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
     return _Lift(
-        equations, used, lift, folds, precision, pull, prior, strength, start, positive, bounds, masses,
+        equations, used, lift, folds, precision, pull, reference, strength, start, positive, bounds, masses,
     )  # fmt: skip
 
 
-def _prior(choice: Choice, described: bool) -> Prior:
+def _reference(choice: Choice, described: bool) -> ReferenceBodies:
     """Bodies to stay near to: those described where they can be bodies, else generic ones as heavy as the fit's."""
     if choice.described:
-        return choice.prior
+        return choice.reference
     if described and not why_no_prior(choice.base.source):
-        return Prior.of(choice.base.source)
+        return ReferenceBodies.of(choice.base.source)
     mass = float(np.clip(1 / np.sqrt(choice.strength), 1e-3, 1e3))
-    return Prior(choice.prior.bodies * mass, choice.prior.theta * mass, False)
+    return ReferenceBodies(choice.reference.bodies * mass, choice.reference.theta * mass, False)
 
 
 def _inverse(covariance: NDArray) -> NDArray:

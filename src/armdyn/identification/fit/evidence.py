@@ -1,7 +1,7 @@
-"""How much to believe beforehand: strengths of the prior by the evidence of the data (MacKay 1992).
+"""Hyperparameters of the prior by the evidence of the data (MacKay 1992).
 
-Links are believed to be generic bodies, or those of the description, and each joint term to be small; one strength
-says how far for all links, and one for every joint term. The fixed point of MacKay balances what a parameter is
+The prior's mean are generic bodies, or those of the description, and joint terms of zero; one hyperparameter scales
+the precision of all links, and one that of every joint term. The fixed point of MacKay balances what a parameter is
 worth against how well the data determine it. The noise is kept fixed: estimated along, it would collapse where the
 motion is poor. It is at least a share of the torques, for what a model lacks is no noise, and residuals that resemble
 their neighbours count less.
@@ -22,7 +22,7 @@ from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, OFFSET, TERMS
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
-WEAKEST, STRONGEST = 1e-6, 1e8  # strengths, where 1 means a torque of the joint's own deviation
+WEAKEST, STRONGEST = 1e-6, 1e8  # hyperparameters, where 1 means a torque of the joint's own deviation
 STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
@@ -34,11 +34,11 @@ PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 
 @dataclass(frozen=True, eq=False)
 class GaussianPrior:
-    """Gaussian prior: parameters are near `centre`, as precisely as strengths say."""
+    """Gaussian prior: parameters are near `mean`, as precisely as hyperparameters say."""
 
     base: NDArray  # (count, count) precision of base parameters at strength 1
     terms: NDArray  # (size,) precision of joint terms at strength 1, zero for base parameters
-    centre: NDArray  # (size,)
+    mean: NDArray  # (size,)
     fixed: float | None = None  # strength of the base parameters, where it was asked for
 
     @property
@@ -46,42 +46,42 @@ class GaussianPrior:
         """Number of base parameters."""
         return len(self.base)
 
-    def precision(self, strengths: Strengths) -> NDArray:
+    def precision(self, hyperparameters: Hyperparameters) -> NDArray:
         """Return the prior precision of all parameters (size, size)."""
-        matrix = np.diag(self.terms * strengths.terms)
-        matrix[: self.count, : self.count] = strengths.base * self.base
+        matrix = np.diag(self.terms * hyperparameters.terms)
+        matrix[: self.count, : self.count] = hyperparameters.base * self.base
         return matrix
 
 
-class Strengths(NamedTuple):
+class Hyperparameters(NamedTuple):
     """One for all links, one for every joint term."""
 
     base: float
     terms: NDArray  # (size,)
 
 
-class Evidence(NamedTuple):
-    """The most probable parameters under the strengths that the data support."""
+class Posterior(NamedTuple):
+    """The most probable parameters under the hyperparameters that the data support."""
 
     x: NDArray  # (size,)
-    strengths: Strengths
-    precision: NDArray  # (size, size) of what is believed
+    hyperparameters: Hyperparameters
+    prior_precision: NDArray  # (size, size)
 
     @property
     def pruned(self) -> NDArray:
         """Joint terms (size,) that the data shrink to nothing."""
-        return self.strengths.terms > 1e4
+        return self.hyperparameters.terms > 1e4
 
-    def refit(self, equations: Equations, used: NDArray, centre: NDArray) -> Evidence:
-        """Return the most probable parameters of other equations with the same strengths."""
-        return self._replace(x=equations.fit(used, self.precision, centre))
+    def refit(self, equations: Equations, used: NDArray, mean: NDArray) -> Posterior:
+        """Return the most probable parameters of other equations with the same hyperparameters."""
+        return self._replace(x=equations.fit(used, self.prior_precision, mean))
 
-    def logarithm(self, equations: Equations, used: NDArray, centre: NDArray) -> float:
+    def logarithm(self, equations: Equations, used: NDArray, mean: NDArray) -> float:
         """Return the log evidence, but for what all models of the same equations share."""
         k = np.flatnonzero(used)
         A, b, c = equations.total(k)
-        L, x, away = self.precision[np.ix_(k, k)], self.x[k], (self.x - centre)[k]
-        misfit = float(c - 2 * x @ b + x @ A @ x) + float(away @ L @ away)
+        L, x, deviation = self.prior_precision[np.ix_(k, k)], self.x[k], (self.x - mean)[k]
+        misfit = float(c - 2 * x @ b + x @ A @ x) + float(deviation @ L @ deviation)
         scale = 1 / np.sqrt(np.maximum(np.diag(A + L), 1e-300))
         by = np.outer(scale, scale)
         posterior = np.linalg.slogdet((A + L) * by + 1e-11 * np.eye(len(k)))[1]
@@ -105,7 +105,7 @@ def term_precision(rows: Rows, equations: Equations) -> NDArray:
     return np.concatenate([np.zeros(count), precision.ravel()])
 
 
-def weigh(rows: Rows, equations: Equations, used: NDArray, belief: GaussianPrior, floor: float) -> Equations:
+def weigh(rows: Rows, equations: Equations, used: NDArray, prior: GaussianPrior, floor: float) -> Equations:
     """Joints weighed by 1 / noise, which a nearly free fit leaves; residuals that resemble neighbours count less."""
     kinds = len(equations.weights)
     samples = equations.samples.sum()
@@ -114,11 +114,11 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, belief: GaussianPrior
         spread = np.maximum(rows.deviations, 1e-6 * spread.max())
     known = rows.measured if kinds == equations.n else np.ones(kinds, bool)
     least = floor * float(np.sqrt(np.mean(spread[known] ** 2)))
-    nearly_free = belief.precision(Strengths(FREE, np.full(equations.size, FREE)))
+    nearly_free = prior.precision(Hyperparameters(FREE, np.full(equations.size, FREE)))
     weights = 10 / spread
     for _ in range(4):
         equations = equations.with_weights(weights)
-        x = equations.fit(used, nearly_free, belief.centre)
+        x = equations.fit(used, nearly_free, prior.mean)
         noise = np.maximum(np.sqrt(equations.errors(x) / samples), least)
         weights = 1 / noise
     return equations.with_weights(weights / np.sqrt(discount(rows, equations, x)))
@@ -138,12 +138,14 @@ def covariance(equations: Equations, used: NDArray, precision: NDArray) -> NDArr
     return _inverse(equations.total(k).A + precision[np.ix_(k, k)])
 
 
-def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: Strengths | None = None) -> Evidence:
-    """Strengths by MacKay's fixed point, and the fit under them.
+def evidence(
+    equations: Equations, used: NDArray, prior: GaussianPrior, start: Hyperparameters | None = None
+) -> Posterior:
+    """Hyperparameters by MacKay's fixed point, and the fit under them.
 
     Joint terms are eliminated kind by kind: all but the inverse of a small Schur complement is done in blocks.
     """
-    count, k = belief.count, np.flatnonzero(used)  # base parameters first, which are all used
+    count, k = prior.count, np.flatnonzero(used)  # base parameters first, which are all used
     kinds = len(equations.weights)
     kind = (k[count:] - count) // ((equations.size - count) // kinds)
     active = np.arange(np.bincount(kind, minlength=kinds).max()) < np.bincount(kind, minlength=kinds)[:, None]
@@ -152,12 +154,12 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
     )  # places of the terms of each kind, and one beyond where it has fewer than others
     at[active] = np.arange(count, len(k))
     terms = np.append(k, count)[at]
-    system, centre, Q = equations.total(k), belief.centre[k], belief.base
-    A, pull = np.pad(system.A, (0, 1)), np.append(system.b - system.A @ centre, 0.0)
+    system, mean, Q = equations.total(k), prior.mean[k], prior.base
+    A, pull = np.pad(system.A, (0, 1)), np.append(system.b - system.A @ mean, 0.0)
     of_base, of_terms, slopes = A[:count, :count], A[at[:, :, None], at[:, None]], A[at, :count]
     flat = slopes.reshape(-1, count)
-    precisions = np.where(active, belief.terms[terms], 1.0)
-    base = (start.base if start else 1.0) if belief.fixed is None else belief.fixed
+    precisions = np.where(active, prior.terms[terms], 1.0)
+    base = (start.base if start else 1.0) if prior.fixed is None else prior.fixed
     alpha = np.where(active, start.terms[terms], 1.0) if start else np.ones(terms.shape)
     strongest = np.where(np.isin((terms - count) % len(TERMS), DRY), STRONGEST_DRY, STRONGEST)
     # Power does not tell joints apart: what one has, another could have, and no strength is to be learnt.
@@ -170,30 +172,30 @@ def evidence(equations: Equations, used: NDArray, belief: GaussianPrior, start: 
         inverse = np.linalg.inv(T)
         levers = inverse @ slopes
         spread = _inverse(of_base + base * Q - flat.T @ levers.reshape(-1, count))
-        away = (inverse @ pull[at][..., None])[..., 0]
-        away_base = spread @ (pull[:count] - flat.T @ away.ravel())
-        away -= levers @ away_base
+        deviation = (inverse @ pull[at][..., None])[..., 0]
+        base_deviation = spread @ (pull[:count] - flat.T @ deviation.ravel())
+        deviation -= levers @ base_deviation
         variances = inverse[:, diagonal, diagonal] + ((levers @ spread) * levers).sum(axis=2)
         good = np.clip(1 - alpha * precisions * variances, 0.05, 1.0)
         if not apart:
-            good, away = np.ones_like(good), 1 / np.sqrt(precisions)
-        new = np.clip(good / np.maximum(precisions * away**2, 1e-12), LARGEST, strongest)
+            good, deviation = np.ones_like(good), 1 / np.sqrt(precisions)
+        new = np.clip(good / np.maximum(precisions * deviation**2, 1e-12), LARGEST, strongest)
         new[~active] = 1.0
         change = np.abs(np.log(new / alpha)).max(initial=0.0)
         alpha = new
-        if belief.fixed is None and count:
-            distance = max(float(away_base @ Q @ away_base), 1e-12)
+        if prior.fixed is None and count:
+            distance = max(float(base_deviation @ Q @ base_deviation), 1e-12)
             next_base = max(count - base * float((spread * Q).sum()), 0.1) / distance
             next_base = min(max(next_base, WEAKEST), STRONGEST)
             change, base = max(change, abs(np.log(next_base / base))), next_base
         if change < SETTLED:
             break
-    strengths = Strengths(base, np.ones(equations.size))
-    strengths.terms[terms[active]] = alpha[active]
-    precision = belief.precision(strengths)
+    hyperparameters = Hyperparameters(base, np.ones(equations.size))
+    hyperparameters.terms[terms[active]] = alpha[active]
+    precision = prior.precision(hyperparameters)
     x = np.zeros(equations.size)
-    x[k] = solve(system, precision[np.ix_(k, k)], centre)
-    return Evidence(x, strengths, precision)
+    x[k] = solve(system, precision[np.ix_(k, k)], mean)
+    return Posterior(x, hyperparameters, precision)
 
 
 def _inverse(M: NDArray) -> NDArray:

@@ -57,7 +57,9 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
     """
     kinds = equations.weights / choice.equations.weights
     finer = np.repeat(kinds**2, (equations.size - equations.count) // len(kinds))
-    shrunk = np.concatenate([np.zeros(equations.count), np.diag(choice.posterior.precision)[equations.count :] * finer])
+    shrunk = np.concatenate(
+        [np.zeros(equations.count), np.diag(choice.posterior.prior_precision)[equations.count :] * finer]
+    )
     other = equations.fit(used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
     change = np.zeros(len(sure.covariance))
     known = np.flatnonzero(~sure.undetermined[: equations.count])

@@ -1,4 +1,4 @@
-"""What the arm's description says about its links before a log is seen, and how much of it to believe.
+"""What the arm's description says about its links before a log is seen, and the covariance of that.
 
 Distances between bodies are measured by their pseudo-inertias P (4, 4): the LogDet divergence
 
@@ -30,7 +30,7 @@ UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)
 
 
 @dataclass(frozen=True, eq=False)
-class Prior:
+class ReferenceBodies:
     """Bodies to stay near to; `known` is false where the arm's description has none and they are mere stand-ins."""
 
     bodies: NDArray  # (n, 4, 4) pseudo-inertias, positive definite
@@ -39,7 +39,7 @@ class Prior:
     wide: tuple[int, ...] = ()  # links of which nothing is described beside others that are
 
     @classmethod
-    def of(cls, arm: Arm) -> Prior:
+    def of(cls, arm: Arm) -> ReferenceBodies:
         """The arm's own links, or stand-ins where they are unknown: as heavy as the others, where some are known."""
         described = [link.inertia for link in arm.links if np.isfinite(link.inertia.theta).all()]
         if not any(np.any(link.theta) for link in described):
@@ -50,12 +50,12 @@ class Prior:
         return replace(cls._of(links, arm, True), wide=tuple(np.flatnonzero(wide).tolist()))
 
     @classmethod
-    def stand_in(cls, arm: Arm) -> Prior:
+    def stand_in(cls, arm: Arm) -> ReferenceBodies:
         """Bodies of 1 kg about as large as a link."""
         return cls._of([_generic(arm, 1.0)] * arm.n_joints, arm, False)
 
     @classmethod
-    def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> Prior:
+    def _of(cls, links: list[Inertia], arm: Arm, known: bool) -> ReferenceBodies:
         heaviest = max(link.mass for link in links)
         bodies = np.array([_blur(link, arm_size(arm), heaviest) for link in links])
         return cls(bodies, np.concatenate([_parameters(P) for P in bodies]), known)
@@ -76,7 +76,7 @@ class Prior:
 
     @cached_property
     def metric(self) -> NDArray:
-        """Curvature (10 n, 10 n) of the divergence at the prior."""
+        """Curvature (10 n, 10 n) of the divergence at the reference."""
         return hessian(self.inverses)
 
 
@@ -96,21 +96,21 @@ def why_no_prior(arm: Arm) -> str:
     return ""
 
 
-def determined(information: NDArray, prior: Prior) -> NDArray:
+def determined(information: NDArray, reference: ReferenceBodies) -> NDArray:
     """Whether data tell each parameter (n, 10) to better than a body's own size, with hardly any prior to help.
 
     Parameters
     ----------
     information : ndarray, shape (10 n + k, 10 n + k)
-        Inverse covariance of theta and of k other parameters by the data, in which the others' own belief is.
-    prior : Prior
+        Inverse covariance of theta and of k other parameters by the data, in which the others' own prior is.
+    reference : ReferenceBodies
     """
-    links = len(prior.theta)
+    links = len(reference.theta)
     both = information.copy()
-    both[:links, :links] += NO_PRIOR * prior.metric
+    both[:links, :links] += NO_PRIOR * reference.metric
     scale = 1 / np.sqrt(np.maximum(np.diag(both), 1e-300))
     after = np.diag(np.linalg.pinv(both * np.outer(scale, scale), hermitian=True))[:links] * scale[:links] ** 2
-    return np.asarray(after < np.diag(np.linalg.inv(prior.metric))).reshape(-1, inertial.SIZE)
+    return np.asarray(after < np.diag(np.linalg.inv(reference.metric))).reshape(-1, inertial.SIZE)
 
 
 def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:

@@ -118,8 +118,8 @@ class FitMetrics:
 class ModelSelection:
     """Choices that the evidence and held-out blocks made."""
 
-    strength: float = 0.0  # of the belief in the links of the description, or in generic ones
-    centre: str = ""  # whose bodies are believed in
+    strength: float = 0.0  # hyperparameter of the links: the precision of their prior
+    centre: str = ""  # whose bodies are the prior's mean
     scan: NDArray = field(default_factory=lambda: np.empty((0, 2)))  # strengths tried, held-out error of each
     tried: tuple[Candidate, ...] = ()  # choices that were looked at, by held-out error
     structure: tuple[tuple[str, ...], ...] = ()  # joint terms used, a joint at a time

@@ -1,8 +1,8 @@
-"""How far predicted torques may be off along any motion: noise, what blocks disagree about, and the belief.
+"""How far predicted torques may be off along any motion: noise, what blocks disagree about, and the posterior.
 
 The variance of a torque has three parts: the mean square that the model leaves on held-out blocks; the jackknife, by
 which fits without a block each differ from the fit to all (it sees what the model lacks, and grows where motion goes
-beyond the logs); and the posterior of the parameters under the belief (it sees what no block determines). The error to
+beyond the logs); and the posterior covariance of the parameters (it sees what no block determines). The error to
 expect on new motion counts of the last two only what is more than along the logs, for held-out blocks have that.
 """
 
@@ -136,8 +136,8 @@ def _open_precision(choice: Choice) -> NDArray:
     """Return the prior precision (size, size), where plain friction that the evidence sets to zero may be there all the
     same.
     """
-    strengths, count = choice.posterior.strengths, choice.base.count
-    terms = strengths.terms.copy()
+    hyperparameters, count = choice.posterior.hyperparameters, choice.base.count
+    terms = hyperparameters.terms.copy()
     plain = terms[count:].reshape(-1, len(TERMS))[:, : len(ALWAYS)]
     np.minimum(plain, STRONGEST_DRY, out=plain)
-    return choice.belief.precision(strengths._replace(terms=terms))
+    return choice.prior.precision(hyperparameters._replace(terms=terms))

@@ -115,21 +115,21 @@ class _Batch:
         size = np.sqrt(all_sums[..., k, k] / rows)
         size = np.maximum(size, 1e-3 * size.max(axis=1, keepdims=True) + 1e-12) / self.deviations[some][:, :, None]
         costs, braking, c = [], [], self.sums.shape[-1] - N_TERMS - 1
-        for (Q, centre), other in zip(self.bodies, regression.model.weighings, strict=True):
+        for (Q, mean), other in zip(self.bodies, regression.model.weighings, strict=True):
             base, of_terms = (
-                other.strengths.base * Q,
-                other.strengths.terms[regression.base.count :].reshape(regression.n, -1),
+                other.hyperparameters.base * Q,
+                other.hyperparameters.terms[regression.base.count :].reshape(regression.n, -1),
             )
             P = size**2 * of_terms[:, SCREENED]
             sums, slopes, T = _without_terms(W[..., None, None] * all_sums, P)
             whole = sums.sum(axis=1)
-            M, b = whole[:, :c, :c] + base, whole[:, :c, c] + base @ centre
+            M, b = whole[:, :c, :c] + base, whole[:, :c, c] + base @ mean
             M[:, np.arange(c), np.arange(c)] *= 1 + RIDGE
             levers = curves @ slopes  # (v, n, 2, c + 1) of parameters of the links on friction
             right = np.concatenate([b[:, None], levers[..., :c].reshape(len(some), -1, c)], axis=1).swapaxes(1, 2)
             solved = np.linalg.solve(M, right)
             x, spread = solved[..., 0], solved[..., 1:].swapaxes(1, 2).reshape(levers[..., :c].shape)
-            misfit = whole[:, c, c] + centre @ base @ centre - np.sum(b * x, axis=1)
+            misfit = whole[:, c, c] + mean @ base @ mean - np.sum(b * x, axis=1)
             sharper = np.linalg.slogdet(T)[1].sum(axis=1) + np.linalg.slogdet(M)[1] - np.log(P).sum(axis=(1, 2))
             costs.append(-0.5 * (misfit + sharper - np.linalg.slogdet(base)[1]))
             torque = levers[..., c] - (levers[..., :c] @ x[:, None, :, None])[..., 0]

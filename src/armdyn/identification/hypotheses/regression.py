@@ -12,9 +12,9 @@ with the mean squares S_j that free parameters leave of torque j, and N_j indepe
 the autocorrelation of what the better one leaves: residuals of a wrong model resemble their neighbours, and counted as
 they are they would prove anything. c is the price of the prior,
 
-    c = -1/2 (excess + away' L away + log det(A + L) - log det L),
+    c = -1/2 (excess + d' L d + log det(A + L) - log det L),
 
-by what the most probable parameters leave beyond the free ones (excess), their distance from the prior (away), its
+by what the most probable parameters leave beyond the free ones (excess), their distance from the prior (d), its
 precision L and the normal equations A. d is the log probability that friction brakes. What models miss is no noise:
 S_j is at least the square of `MODEL_ERROR` of the torque.
 """
@@ -33,9 +33,9 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.shafts import drive_torques, measured_shafts, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations
-from armdyn.identification.fit.evidence import FREE, Evidence, GaussianPrior, Strengths, covariance, evidence
+from armdyn.identification.fit.evidence import FREE, GaussianPrior, Hyperparameters, Posterior, covariance, evidence
 from armdyn.identification.fit.passive import without_passive
-from armdyn.identification.fit.prior import Prior, generic_covariance, precision_in, why_no_prior
+from armdyn.identification.fit.prior import ReferenceBodies, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid
 from armdyn.identification.fit.terms import (
     COULOMB,
@@ -136,9 +136,9 @@ class ScreeningRegression:
         return np.maximum(deviation, 1e-3 * deviation.max())
 
     @cached_property
-    def described(self) -> Prior | None:
+    def described(self) -> ReferenceBodies | None:
         """The described bodies, where they are possible."""
-        return None if why_no_prior(self.arm) else Prior.of(self.arm)
+        return None if why_no_prior(self.arm) else ReferenceBodies.of(self.arm)
 
     def low(self, track: Track) -> Decimator:
         """The low-pass of a track."""
@@ -382,7 +382,7 @@ class ScreeningRegression:
         return float(np.sum(model * measured)) / max(_norm(model) * _norm(measured), 1e-300)
 
     def bodies(self, design: ModelDesign) -> list[tuple[NDArray, NDArray]]:
-        """Precisions and centres of a design's parameters of the links: generic bodies, and possible described ones."""
+        """Precisions and means of a design's parameters of the links: generic bodies, and possible described ones."""
         count = design.rigid.shape[2]
         if count not in self._bodies:
             base, described = replace(self.base, P=design.lift), self.described
@@ -436,21 +436,21 @@ class Model:
         return used
 
     @cached_property
-    def beliefs(self) -> list[GaussianPrior]:
+    def priors(self) -> list[GaussianPrior]:
         """Generic bodies, and the described ones where these are possible."""
         screening, c = self.regression, self.count
         size = np.sqrt(self._sums.column_squares[c:].reshape(screening.n, len(TERMS)))
         terms = (np.maximum(size, 1e-3 * size.max(axis=0) + 1e-12) / self.deviations[:, None]) ** 2
         of_terms, nothing = np.concatenate([np.zeros(c), terms.ravel()]), np.zeros(terms.size)
         return [
-            GaussianPrior(P, of_terms, np.concatenate([centre, nothing])) for P, centre in screening.bodies(self.design)
+            GaussianPrior(P, of_terms, np.concatenate([mean, nothing])) for P, mean in screening.bodies(self.design)
         ]
 
     @cached_property
     def _free_precision(self) -> NDArray:
         """Precision (size, size) of a prior that nearly free parameters have."""
         size = self._sums.size
-        return self.beliefs[0].precision(Strengths(FREE, np.full(size, FREE)))
+        return self.priors[0].precision(Hyperparameters(FREE, np.full(size, FREE)))
 
     @cached_property
     def _free(self) -> tuple[Equations, NDArray]:
@@ -458,7 +458,7 @@ class Model:
         equations, noise = self._sums, self.deviations
         for _ in range(ROUNDS):
             equations = equations.with_weights(1 / noise)
-            x = equations.fit(self.used, self._free_precision, self.beliefs[0].centre)
+            x = equations.fit(self.used, self._free_precision, self.priors[0].mean)
             noise = np.sqrt(equations.errors(x) / equations.samples.sum())
             noise = np.maximum(noise, MODEL_ERROR * self.deviations)
         return equations, x
@@ -510,29 +510,28 @@ class Model:
         return equations.with_weights(equations.weights * np.sqrt(by_shaft / equations.samples.sum()))
 
     @cached_property
-    def _weighed(self) -> tuple[Equations, list[Evidence]]:
-        """Equations of independent samples, and the most probable parameters under each belief."""
+    def _weighed(self) -> tuple[Equations, list[Posterior]]:
+        """Equations of independent samples, and the most probable parameters under each prior."""
         equations = self.independent(self.counts)
         if self is self.regression.model:
-            return equations, [evidence(equations, self.used, belief) for belief in self.beliefs]
-        starts = [weighing.strengths for weighing in self.regression.model._weighed[1]]
-        pairs = zip(self.beliefs, starts, strict=True)
+            return equations, [evidence(equations, self.used, prior) for prior in self.priors]
+        starts = [weighing.hyperparameters for weighing in self.regression.model._weighed[1]]
+        pairs = zip(self.priors, starts, strict=True)
         return equations, [
-            evidence(equations, self.used, belief, start if self.has_same_parameters else None)
-            for belief, start in pairs
+            evidence(equations, self.used, prior, start if self.has_same_parameters else None) for prior, start in pairs
         ]
 
     @property
-    def weighings(self) -> list[Evidence]:
-        """The most probable parameters under each belief."""
+    def weighings(self) -> list[Posterior]:
+        """The most probable parameters under each prior."""
         return self._weighed[1]
 
     @cached_property
-    def _best(self) -> tuple[float, Evidence]:
+    def _best(self) -> tuple[float, Posterior]:
         equations, several = self._weighed
         free = float(equations.errors(self._free[1]) @ equations.weights**2)
-        pairs = zip(several, self.beliefs, strict=True)
-        costs = [weighing.logarithm(equations, self.used, belief.centre) + free / 2 for weighing, belief in pairs]
+        pairs = zip(several, self.priors, strict=True)
+        costs = [weighing.logarithm(equations, self.used, prior.mean) + free / 2 for weighing, prior in pairs]
         k = int(np.argmax(costs))
         return costs[k], several[k]
 
@@ -540,10 +539,10 @@ class Model:
         """Price of the prior in the log evidence of equations, with the strengths of the log as it is."""
         free = float(equations.errors(self._free[1]) @ equations.weights**2)
         costs = []
-        for belief, other in zip(self.beliefs, self.regression.model._weighed[1], strict=True):
-            precision = belief.precision(other.strengths)
-            fit = Evidence(equations.fit(self.used, precision, belief.centre), other.strengths, precision)
-            costs.append(fit.logarithm(equations, self.used, belief.centre) + free / 2)
+        for prior, other in zip(self.priors, self.regression.model._weighed[1], strict=True):
+            precision = prior.precision(other.hyperparameters)
+            fit = Posterior(equations.fit(self.used, precision, prior.mean), other.hyperparameters, precision)
+            costs.append(fit.logarithm(equations, self.used, prior.mean) + free / 2)
         return max(costs)
 
     @property
@@ -582,7 +581,7 @@ class Model:
     @cached_property
     def _covariance(self) -> NDArray:
         """Covariance of the parameters that show."""
-        return covariance(self._weighed[0], self.used, self._best[1].precision)
+        return covariance(self._weighed[0], self.used, self._best[1].prior_precision)
 
     @cached_property
     def _free_covariance(self) -> NDArray:
