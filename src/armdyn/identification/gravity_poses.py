@@ -152,10 +152,10 @@ def _held_out_error(systems: System, precision: NDArray, mean: NDArray) -> float
 def _consistent(base: BaseParameters, total: System, strength: float, x: NDArray, masses: MassBounds | None) -> Minimum:
     """Physically consistent bodies and offsets (n,) behind the gravity parameters."""
     n, links = base.source.n, inertial.SIZE * base.source.n_joints
-    lift = np.zeros((base.count + n, links + n))
-    lift[: base.count, :links] = base.P
-    lift[base.count :, links:] = np.eye(n)
-    system = System(lift.T @ total.A @ lift, lift.T @ total.b, total.c)
+    projection = np.zeros((base.count + n, links + n))
+    projection[: base.count, :links] = base.P
+    projection[base.count :, links:] = np.eye(n)
+    system = System(projection.T @ total.A @ projection, projection.T @ total.b, total.c)
     reference, free = ReferenceBodies.of(base.source), np.zeros(n, bool)
     return consistent_fit(system, reference, max(strength, NO_PRIOR), x[base.count :], free, masses=masses)
 

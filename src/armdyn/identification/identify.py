@@ -43,7 +43,7 @@ from armdyn.identification.fit.result import (
 from armdyn.identification.fit.rotors import base_with_drives, own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.terms import DICTIONARY, sharing_joints
-from armdyn.identification.fit.uncertainty import uncertainty
+from armdyn.identification.fit.uncertainty import estimate_uncertainty
 from armdyn.identification.fit.validation import arm_torque, compare, compare_arm, compare_models, compare_poses
 from armdyn.identification.gravity_poses import fit_poses, one_sided
 from armdyn.identification.hypotheses.check import DataCheck
@@ -235,21 +235,21 @@ def _judge_poses(fit: Fit, findings: tuple[Finding, ...], others: list[Log], for
 
 
 def _fit(
-    logs: list[Log], choice: Choice, lifted: ConstrainedEstimate, ols: PlainFit, checks: Checks, others: list[Log]
+    logs: list[Log], choice: Choice, constrained: ConstrainedEstimate, ols: PlainFit, checks: Checks, others: list[Log]
 ) -> Fit:
     """Build the result, compared with the logs."""
     filters, tracks = choice.rows.filters, choice.rows.tracks
-    arm, notes = choice.base.source, (*lifted.arm.notes, *_arm_notes(choice, lifted))
-    fitted = replace(lifted.arm, preprocessing=filters.preprocessing, notes=notes)
+    arm, notes = choice.base.source, (*constrained.arm.notes, *_arm_notes(choice, constrained))
+    fitted = replace(constrained.arm, preprocessing=filters.preprocessing, notes=notes)
     if filters.delay:  # as `validate` treats the same logs; while choosing, smoothed torques were moved
         tracks = tracks_of(logs, filters)
-    sure = uncertainty(choice, lifted)
-    std = None if sure is None else sure.std
+    uncertainty = estimate_uncertainty(choice, constrained)
+    std = None if uncertainty is None else uncertainty.std
 
-    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, lifted.share)
+    share = np.where(np.isnan(tracks[0].tau).all(axis=0), 0.0, constrained.share)
 
     def torques(track: Track) -> list[NDArray]:
-        consistent, free = arm_torque(fitted, track, filters), lifted.free.torque(track)
+        consistent, free = arm_torque(fitted, track, filters), constrained.free.torque(track)
         return [consistent, free, share * free + (1 - share) * consistent]
 
     training, free, best = compare_models(fitted, tracks, filters, torques, std)
@@ -258,20 +258,23 @@ def _fit(
         fitted, arm, friction_values(fitted, ols.estimate), ols.estimate,
         FitMetrics(
             training, compare(fitted, others, filters, std) if others else None, described, free.rel_error,
-            best.rel_error, choice.by_phase.held_out, lifted.held_out, lifted.held_out_joints, lifted.held_out_logs,
+            best.rel_error, choice.by_phase.held_out, constrained.held_out, constrained.held_out_joints,
+            constrained.held_out_logs,
         ),
         FitProvenance(filters, tracks, checks, (), (*check_notes(checks), *_choice_notes(arm, choice))),
         ModelSelection(choice.strength, choice.prior_source, choice.scan, choice.tried, choice.structure),
         ParameterConditioning(
-            ols.sure.condition, ols.sure.condition_scaled, ols.bound, ols.sure.effective, ols.undetermined,
-            lifted.determined,
+            ols.spread.condition, ols.spread.condition_scaled, ols.bound, ols.spread.effective, ols.undetermined,
+            constrained.determined,
         ),
-        ModelPair(lifted.free, lifted.share, lifted.price, lifted.minimum.gap, lifted.boundary),
-        sure,
+        ModelPair(
+            constrained.free, constrained.share, constrained.price, constrained.minimum.gap, constrained.boundary
+        ),
+        uncertainty,
     )  # fmt: skip
 
 
-def _arm_notes(choice: Choice, lifted: ConstrainedEstimate) -> list[str]:
+def _arm_notes(choice: Choice, constrained: ConstrainedEstimate) -> list[str]:
     """Return notes on numbers that the logs do not determine, for whoever reads the arm's file."""
     arm, origin = choice.base.source, "the description" if choice.described else "the bodies nearest to the prior"
     notes = [
@@ -280,7 +283,7 @@ def _arm_notes(choice: Choice, lifted: ConstrainedEstimate) -> list[str]:
     ]
     unknown = [
         f"'{name}' ({', '.join(np.array(inertial.NAMES)[~known]) if known.any() else 'all'})"
-        for name, known in zip(arm.link_names, lifted.determined, strict=True)
+        for name, known in zip(arm.link_names, constrained.determined, strict=True)
         if not known.all()
     ]
     return (

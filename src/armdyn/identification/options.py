@@ -39,7 +39,7 @@ class ModelOptions:
     coupling : str, list of str, or array_like, shape (n, n), optional
         Drives that move several joints: "5+6" if that of joint 6 turns with q5 + q6, and so on as in
         `Arm.with_coupling`; "none" for none. Default: as described; where nothing is, a drive that the logs clearly
-        show to move two neighbours is taken as such, and told in `fit.findings`.
+        show to move two neighbours is taken as such, and noted in `fit.findings`.
     prior : float, optional
         Strength of the arm's own inertia as a prior; 0 disregards it. Default by held-out error.
     mass : array_like, shape (2,) or (n, 2), optional

@@ -125,7 +125,7 @@ class OnlineState(NamedTuple):
 
 
 class Recursive(ABC):
-    """An estimator whose state is a belief, begun by `init` and told by `rules` how to take in a sample."""
+    """An estimator whose state, a mean and a covariance, `init` gives, and `rules` updates with a sample."""
 
     @abstractmethod
     def init(self, p: int) -> OnlineState:
@@ -136,11 +136,11 @@ class Recursive(ABC):
         """Return the data of `belief_update`."""
 
     def step(self, state: OnlineState, Y: NDArray, tau: NDArray) -> OnlineState:
-        """The belief after one sample."""
+        """The state after one sample."""
         return _update(state, Y, tau, self.rules(*Y.shape))
 
     def run(self, data: Data) -> OnlineState:
-        """The belief after all samples."""
+        """The state after all samples."""
         state, rules = self.init(data.Y.shape[2]), self.rules(*data.Y.shape[1:])
         for Y, tau in zip(data.Y, data.tau, strict=True):
             state = _update(state, Y, tau, rules)

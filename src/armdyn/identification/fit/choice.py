@@ -205,14 +205,14 @@ def _first(rows: Rows, options: Options) -> Choice:
     return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.statistics.balanced)))
 
 
-def starting_terms(equations: Equations, options: Options, balanced: NDArray, unfelt: bool = False) -> NDArray:
-    """All base parameters and the joint terms to begin with, those of joints that stand still if `unfelt`."""
+def starting_terms(equations: Equations, options: Options, balanced: NDArray, unexcited: bool = False) -> NDArray:
+    """All base parameters and the joint terms to begin with, those of joints that stand still if `unexcited`."""
     used = np.ones(equations.size, bool)
     terms = used[equations.count :].reshape(equations.n, len(TERMS))
     terms[:] = [k < len(ALWAYS) or term.kind in options.kinds for k, term in enumerate(TERMS)]
     terms[list(options.rotors), ROTOR] = True
     terms[np.ix_(balanced, np.array(BALANCE))] = True
-    if not unfelt:
+    if not unexcited:
         # Joints that stand still show no friction: what is described stays.
         used[equations.count :] &= equations.column_squares[equations.count :] > np.finfo(float).eps
     return used

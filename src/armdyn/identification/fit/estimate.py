@@ -48,7 +48,7 @@ class ConstrainedEstimate(NamedTuple):
     held_out_joints: NDArray  # (n,) the same of each joint; of all together in the form of energy
     held_out_logs: NDArray  # (logs,) of each log under the fit to the others; empty for one log
     x: NDArray  # (size,) parameters of the consistent model
-    away: NDArray  # (blocks, size) from these of the fits to all blocks but one
+    deviations: NDArray  # (blocks, size) from these of the fits to all blocks but one
     determined: NDArray  # (n, 10) of bool: parameters of the links that the logs tell, see `determined`
 
     @property
@@ -71,7 +71,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     """
     free = choice.model
     rows, equations = _with_whole_loads(choice, free)
-    problem = _lift(choice, equations, masses, described)
+    problem = _constrained_problem(choice, equations, masses, described)
     blocks = np.arange(len(equations.logs))
     minimum = problem.fit()
     n, base = choice.base.source.n, choice.base
@@ -92,7 +92,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     unseen = equations.by_phase(rows)
     squares = np.full((1, len(weights)), np.nan)
     if unseen is not equations:
-        squares = unseen.squares(_lift(choice, unseen, masses, described).without_each(minimum))
+        squares = unseen.squares(_constrained_problem(choice, unseen, masses, described).without_each(minimum))
     elif len(blocks) > 1:
         squares = equations.squares(without)
     powers = np.maximum(equations.powers, 1e-300)
@@ -113,12 +113,12 @@ def _with_whole_loads(choice: Choice, free: FreeModel) -> tuple[Rows, Equations]
     return rows, Equations.of(rows).with_weights(choice.equations.weights)
 
 
-class _Lift(NamedTuple):
-    """In all parameters y = [theta, rotors in the base parameters, joint terms]; those used are x = lift y."""
+class _ConstrainedProblem(NamedTuple):
+    """In all parameters y = [theta, rotors in the base parameters, joint terms]; those used are x = projection y."""
 
     equations: Equations
     used: NDArray
-    lift: NDArray
+    projection: NDArray
     folds: System  # of y: the data of each block
     precision: NDArray  # of y
     pull: NDArray  # precision times mean of y
@@ -162,11 +162,11 @@ class _Lift(NamedTuple):
     def parameters(self, least: Minimum) -> NDArray:
         """x (size,) of a minimum."""
         x = np.zeros(self.equations.size)
-        x[self.used] = self.lift @ np.concatenate([least.theta, least.joint])
+        x[self.used] = self.projection @ np.concatenate([least.theta, least.joint])
         return x
 
 
-def _held_out_logs(problem: _Lift, minimum: Minimum) -> NDArray:
+def _held_out_logs(problem: _ConstrainedProblem, minimum: Minimum) -> NDArray:
     """Relative errors (logs,) of each log under the fit to the others; empty where there is one."""
     equations = problem.equations
     of_logs = np.arange(equations.logs.max() + 1)[:, None] == equations.logs
@@ -179,17 +179,19 @@ def _held_out_logs(problem: _Lift, minimum: Minimum) -> NDArray:
     return np.array(errors)
 
 
-def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, described: bool) -> _Lift:
+def _constrained_problem(
+    choice: Choice, equations: Equations, masses: MassBounds | None, described: bool
+) -> _ConstrainedProblem:
     base, used = choice.base, np.flatnonzero(choice.used)
     terms = used[used >= base.count] - base.count
     N = base.source.n_joints
     links, lumped = inertial.SIZE * N, N if base.joint_terms else 0
-    lift = np.zeros((len(used), links + lumped + len(terms)))
-    lift[: base.count, : links + lumped] = base.P
-    lift[base.count :, links + lumped :] = np.eye(len(terms))
+    projection = np.zeros((len(used), links + lumped + len(terms)))
+    projection[: base.count, : links + lumped] = base.P
+    projection[base.count :, links + lumped :] = np.eye(len(terms))
     reference = _reference(choice, described)
     bodies = links + lumped
-    precision, pull = np.zeros((lift.shape[1], lift.shape[1])), np.zeros(lift.shape[1])
+    precision, pull = np.zeros((projection.shape[1], projection.shape[1])), np.zeros(projection.shape[1])
     precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
     strength = NO_PRIOR
     if reference.known:
@@ -209,9 +211,9 @@ def _lift(choice: Choice, equations: Equations, masses: MassBounds | None, descr
     misfit *= discount(choice.rows, choice.equations, choice.x)
     sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))  # squared noise that was assumed over that seen
     A, b, c = equations.folds(used)
-    folds = System(lift.T @ (sharpness * A) @ lift, sharpness * b @ lift, c)
-    return _Lift(
-        equations, used, lift, folds, precision, pull, reference, strength, start, positive, bounds, masses,
+    folds = System(projection.T @ (sharpness * A) @ projection, sharpness * b @ projection, c)
+    return _ConstrainedProblem(
+        equations, used, projection, folds, precision, pull, reference, strength, start, positive, bounds, masses,
     )  # fmt: skip
 
 

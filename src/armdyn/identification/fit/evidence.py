@@ -27,7 +27,7 @@ STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is cert
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
 ASYMMETRY_SHARE = 0.1  # of a joint's torque that asymmetries of its friction may be
-FREE = 1e-4  # strength with which the noise is told
+FREE = 1e-4  # hyperparameter of the nearly free fit that shows the noise
 RIDGE = 1e-11  # of the diagonals of matrices to be inverted
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 

@@ -23,7 +23,7 @@ class FreeModel(NamedTuple):
     base: BaseParameters
     x: NDArray
     statistics: MotionStatistics
-    width: float  # speed within which directions are not told [rad/s or m/s]
+    width: float  # speed within which directions are uncertain [rad/s or m/s]
     rigid_arm: Arm | None  # whose rigid torques load the joints
 
     @property

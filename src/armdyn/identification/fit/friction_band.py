@@ -24,12 +24,12 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
 
     The list is empty where nothing could be held out, and so no covariance is known.
     """
-    sure = fit.uncertainty
-    if sure is None:
+    uncertainty = fit.uncertainty
+    if uncertainty is None:
         return []
-    model, bands = sure.model, list[FrictionBand | None]()
-    directions = np.concatenate([sure.away.T, sure.root], axis=1)
-    for joint, noise in enumerate(sure.noise):
+    model, bands = uncertainty.model, list[FrictionBand | None]()
+    directions = np.concatenate([uncertainty.jackknife.T, uncertainty.root], axis=1)
+    for joint, noise in enumerate(uncertainty.noise):
         first = model.base.count + joint * len(TERMS)
         terms = slice(first, first + len(TERMS))
         top = max(float(model.statistics.top[joint]), STILL_SPEED)
@@ -39,5 +39,5 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
         rows = np.sign(speed)[:, None] * friction_curve(joint, np.abs(speed), model.statistics)
         rows[:, ASYMMETRIES[0]], rows[:, ASYMMETRIES[1]] = 1.0, np.abs(speed)
         std = np.linalg.norm(rows @ directions[terms], axis=1)
-        bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ sure.x[terms], std))
+        bands.append(None if np.isnan(noise) else FrictionBand(speed, rows @ uncertainty.x[terms], std))
     return bands

@@ -31,7 +31,7 @@ class NextMotion(NamedTuple):
     seconds: float
 
 
-def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
+def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
     """The motion that leaves the least error, of one joint where that does nearly as well as of all.
 
     It lasts as long as the logs do on average; None where the error is small as it is.
@@ -39,29 +39,31 @@ def next_motion(sure: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMot
     several, everything = list(tracks), tuple(range(arm.n))
     seconds = sum(track.dt * len(track.t) for track in several) / len({track.log for track in several})
     target = wide_motion(several, arm, everything)
-    now = sure.error(target)
+    now = uncertainty.error(target)
     if now < SMALL_ERROR:
         return None
 
     def tried(joints: tuple[int, ...]) -> NextMotion:
-        return NextMotion(joints, now, _after(sure, wide_motion(several, arm, joints), seconds).error(target), seconds)
+        return NextMotion(
+            joints, now, _after(uncertainty, wide_motion(several, arm, joints), seconds).error(target), seconds
+        )
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
     return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
 
 
-def _after(sure: Uncertainty, along: Track, seconds: float) -> Uncertainty:
+def _after(uncertainty: Uncertainty, along: Track, seconds: float) -> Uncertainty:
     """Return the information once a motion was logged for some seconds, too."""
     counted = seconds * BAND_HZ / len(along.t)  # low-passed torques tell something new once a period
-    gram = np.eye(sure.root.shape[1])
-    for j, Y in enumerate(sure.model.columns(along)):
-        if np.isnan(sure.noise[j]):  # the next log has no torque of it either
+    gram = np.eye(uncertainty.root.shape[1])
+    for j, Y in enumerate(uncertainty.model.columns(along)):
+        if np.isnan(uncertainty.noise[j]):  # the next log has no torque of it either
             continue
-        rows = Y @ sure.root[sure.model.columns_of(j)]
-        gram += counted / max(float(sure.noise[j]) ** 2, 1e-300) * rows.T @ rows
+        rows = Y @ uncertainty.root[uncertainty.model.columns_of(j)]
+        gram += counted / max(float(uncertainty.noise[j]) ** 2, 1e-300) * rows.T @ rows
     values, vectors = np.linalg.eigh(gram)
     values = np.maximum(values, 1.0)  # round-off, where the noise is next to nothing
     left = (vectors / values) @ vectors.T  # of an error along each direction of the posterior
-    away = sure.away @ np.linalg.pinv(sure.root).T @ left @ sure.root.T
-    return sure._replace(away=away, root=sure.root @ (vectors / np.sqrt(values)))
+    jackknife = uncertainty.jackknife @ np.linalg.pinv(uncertainty.root).T @ left @ uncertainty.root.T
+    return uncertainty._replace(jackknife=jackknife, root=uncertainty.root @ (vectors / np.sqrt(values)))

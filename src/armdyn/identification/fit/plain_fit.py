@@ -12,7 +12,7 @@ from armdyn.identification.fit.choice import Choice, Options, starting_terms
 from armdyn.identification.fit.equations import Equations, solve_scaled
 from armdyn.identification.fit.perturbation import Perturbation, perturbation
 from armdyn.identification.fit.result import BaseEstimate, FrictionValues
-from armdyn.identification.fit.spread import Spread, spread
+from armdyn.identification.fit.spread import Spread, estimate_spread
 from armdyn.identification.fit.terms import ALWAYS, OFFSET, ROTOR, TERMS
 from armdyn.model.arm import Arm
 from armdyn.precision import SIX_DIGITS
@@ -21,16 +21,16 @@ NOTABLE_SHARE = np.sqrt(SIX_DIGITS)  # kg/kg or N/kg: change of a parameter by a
 
 
 class PlainFit(NamedTuple):
-    """The estimate and how sure it is."""
+    """The estimate and its covariance."""
 
     estimate: BaseEstimate
-    sure: Spread
+    spread: Spread
     bound: Perturbation
 
     @property
     def undetermined(self) -> tuple[str, ...]:
         """Parameters that the logs do not determine."""
-        pairs = zip(self.estimate.labels, self.sure.undetermined, strict=True)
+        pairs = zip(self.estimate.labels, self.spread.undetermined, strict=True)
         return tuple(name for name, lost in pairs if lost)
 
 
@@ -40,16 +40,16 @@ def plain_fit(choice: Choice, rotors: tuple[int, ...], geared: bool = True) -> P
     used = _plain_terms(choice, rotors)
     equations = _weigh(choice.equations, used)
     x = _least_squares(equations, used)
-    sure = _with_models(choice, equations, used, x, spread(choice.rows, equations, used, x))
-    sure = _with_rotors_of_lifts(equations, used, x, sure) if geared else sure
+    spread = _with_models(choice, equations, used, x, estimate_spread(choice.rows, equations, used, x))
+    spread = _with_rotors_of_lifts(equations, used, x, spread) if geared else spread
     term_indices = np.flatnonzero(used)[base.count :] - base.count
     names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in term_indices)
-    std = np.sqrt(np.maximum(np.diag(sure.covariance), 0.0))
-    estimate = BaseEstimate(x[used], std, base, names, sure.covariance)
-    return PlainFit(estimate, sure, perturbation(choice.rows, equations, used, x))
+    std = np.sqrt(np.maximum(np.diag(spread.covariance), 0.0))
+    estimate = BaseEstimate(x[used], std, base, names, spread.covariance)
+    return PlainFit(estimate, spread, perturbation(choice.rows, equations, used, x))
 
 
-def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
+def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, spread: Spread) -> Spread:
     """The spread with what the joint terms as they were chosen would change of base parameters.
 
     Plain friction without rotors is a model, too. Terms are shrunk as the evidence asks for, links are not: a rotor
@@ -61,19 +61,19 @@ def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray
         [np.zeros(equations.count), np.diag(choice.posterior.prior_precision)[equations.count :] * finer]
     )
     other = equations.fit(used | choice.used, np.diag(shrunk * choice.used), np.zeros(equations.size))
-    change = np.zeros(len(sure.covariance))
-    known = np.flatnonzero(~sure.undetermined[: equations.count])
+    change = np.zeros(len(spread.covariance))
+    known = np.flatnonzero(~spread.undetermined[: equations.count])
     change[known] = (x - other)[known]
-    return sure._replace(covariance=sure.covariance + np.outer(change, change))
+    return spread._replace(covariance=spread.covariance + np.outer(change, change))
 
 
-def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, sure: Spread) -> Spread:
+def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, spread: Spread) -> Spread:
     """The spread with what rotors of lifts would change of weights and offsets, which together feel like them.
 
     A rotor of J kg has inertia but no weight: it takes J from the mass, and the offset changes by J g. No log tells
     J; it is at most all of the mass, and half of that is a standard deviation.
     """
-    k, count, covariance = np.flatnonzero(used), equations.count, sure.covariance.copy()
+    k, count, covariance = np.flatnonzero(used), equations.count, spread.covariance.copy()
     for j in range(equations.n):
         rotor, offset = (count + len(TERMS) * j + term for term in (ROTOR, OFFSET))
         if used[rotor] or not used[offset]:
@@ -85,7 +85,7 @@ def _with_rotors_of_lifts(equations: Equations, used: NDArray, x: NDArray, sure:
         if left <= SIX_DIGITS * A[-1, -1] and len(mass) and abs(change[k == offset]) > NOTABLE_SHARE:
             change *= 0.5 * max(float(np.min(x[mass] / change[mass])), 0.0)
             covariance += np.outer(change, change)
-    return sure._replace(covariance=covariance)
+    return spread._replace(covariance=covariance)
 
 
 def _weigh(equations: Equations, used: NDArray) -> Equations:
@@ -110,7 +110,7 @@ def _plain_terms(choice: Choice, rotors: tuple[int, ...]) -> NDArray:
     About a level axis the first wave of a balancer is a weight: base parameters then mean both together.
     """
     equations, options = choice.equations, Options(rotors=rotors)
-    used = starting_terms(equations, options, np.zeros(equations.n, bool), unfelt=True)
+    used = starting_terms(equations, options, np.zeros(equations.n, bool), unexcited=True)
     if len(equations.weights) == equations.n:
         used[equations.count :].reshape(equations.n, -1)[~choice.rows.measured] = False
     waves = starting_terms(equations, options, choice.rows.statistics.balanced) & ~used

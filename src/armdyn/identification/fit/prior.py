@@ -123,7 +123,7 @@ def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
     return inverse * np.outer(scale, scale)
 
 
-GENERIC_BODIES = 2000  # by which the spread of generic ones is told
+GENERIC_BODIES = 2000  # by which the covariance of generic ones is computed
 GYRATION = 0.25  # their radius of gyration and distance from the line between the joints, relative to its length
 
 

@@ -31,7 +31,7 @@ class Spread(NamedTuple):
     condition_scaled: float  # with columns of unit length
 
 
-def spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Spread:
+def estimate_spread(rows: Rows, equations: Equations, used: NDArray, x: NDArray) -> Spread:
     """Covariance of the least-squares parameters that are used."""
     k = np.flatnonzero(used)
     A = equations.total(k).A

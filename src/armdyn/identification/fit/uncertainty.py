@@ -33,7 +33,7 @@ class Uncertainty(NamedTuple):
     model: FreeModel
     x: NDArray  # (size,) parameters of the consistent model
     noise: NDArray  # (n,) rms torques left on held-out blocks [N m or N]; NaN of joints without measured torques
-    away: NDArray  # (blocks, size) fits without a block, from that to all, scaled so that squares are variances
+    jackknife: NDArray  # (blocks, size) fits without a block, from that to all, scaled so that squares are variances
     root: NDArray  # (size, k) of the posterior covariance: root root'
     passes: float  # through its range, of the joint that went through it least often
 
@@ -48,7 +48,7 @@ class Uncertainty(NamedTuple):
     def _variance(self, columns: NDArray) -> NDArray:
         """(N, n) from columns (n, N, base + terms) of the model."""
         variance = np.empty(columns.shape[1::-1])
-        directions = np.concatenate([self.away.T, self.root], axis=1)
+        directions = np.concatenate([self.jackknife.T, self.root], axis=1)
         for j, Y in enumerate(columns):
             off = Y @ directions[self.model.columns_of(j)]
             variance[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
@@ -112,22 +112,22 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
     return float(counts[torque >= SMALL_SHARE * torque.max()].min())
 
 
-def uncertainty(choice: Choice, estimate: ConstrainedEstimate) -> Uncertainty | None:
+def estimate_uncertainty(choice: Choice, estimate: ConstrainedEstimate) -> Uncertainty | None:
     """Return the uncertainty of the consistent model; None where nothing could be held out, or power alone was
     fitted.
     """
     equations = choice.equations
-    if len(estimate.away) < 2 or len(equations.weights) != equations.n:
+    if len(estimate.deviations) < 2 or len(equations.weights) != equations.n:
         return None
     k = np.flatnonzero(choice.used)
     values, vectors = np.linalg.eigh(covariance(equations, choice.used, _open_precision(choice)))
     root = np.zeros((equations.size, len(k)))
     root[k] = vectors * np.sqrt(np.maximum(values, 0.0))
     torque = np.sqrt(equations.powers / equations.samples.sum())
-    blocks = len(estimate.away)
+    blocks = len(estimate.deviations)
     return Uncertainty(
         estimate.free, estimate.x, estimate.held_out_joints * torque,
-        np.sqrt((blocks - 1) / blocks) * estimate.away, root,
+        np.sqrt((blocks - 1) / blocks) * estimate.deviations, root,
         passes(choice.rows.tracks, choice.rows.statistics.torque),
     )  # fmt: skip
 

@@ -217,11 +217,11 @@ def _compare(arm: Arm, s: Track, filters: Filters, models: list[NDArray]) -> _Co
 
 
 def _in_motion(arm: Arm, qd: NDArray, radius: int) -> NDArray:
-    """Samples (N, n) in which torques can be told: not where a joint with dry friction stands still.
+    """Samples (N, n) in which torques are determined: not where a joint with dry friction stands still.
 
     There friction may be anything up to breakaway. A joint stands still while its speed stays below a share
     of its largest, `radius` samples to both sides, which is how far the low-pass spreads what happens there. Of coupled
-    drives it is the shafts that stand still, and all joints that move them cannot be told.
+    drives it is the shafts that stand still, and all joints that move them are not determined.
     """
     from scipy.ndimage import minimum_filter1d
 
