@@ -153,7 +153,7 @@ def test_a_joint_that_turns_the_other_way(puma, log):
     for j in (1, 2):
         (found,) = (f for f in armdyn.check_log(bare(puma), turned(log, j)).findings if f.level != "note")
         assert (found.kind, found.joints) == ("sign", (j,))
-        assert found.text.endswith("is its axis described the other way round?")
+        assert found.text.endswith("is the axis described the other way round?")
         assert found.correction == LogCorrection(gear_ratio=[-1 if k == j else 1 for k in range(6)])
     geared = dataclasses.replace(turned(log, 1), format=LogFormat(gear_ratio=(100, 100, 80, 50, 50, 50)))
     (found,) = (f for f in armdyn.check_log(bare(puma), geared).findings if f.level == "reject")

@@ -53,7 +53,8 @@ def sister_findings(regression: ScreeningRegression) -> list[Finding]:
     reduction = float(1 - np.linalg.norm(best) / np.linalg.norm(rest))
     text = (
         f"the library's '{name}' explains the torques better than the description of arm '{regression.arm.name}' does "
-        f"(its error beyond friction is {reduction:.0%} lower, log evidence {evidence:.0f}): which arm is it?"
+        f"(the torque error, friction excluded, is {reduction:.0%} lower; log evidence {evidence:.0f}): which arm "
+        "is it?"
     )
     hint = f"take the description of the arm that was logged, such as '{name}' of the library"
     return [Finding("warn", text, FindingKind.OTHER_ARM, (), evidence, reduction, hint=hint)]
@@ -103,9 +104,9 @@ def _falling_friction(regression: ScreeningRegression) -> Iterator[Finding]:
     slow, usual = log_ndtr(torque / std)
     for j in np.flatnonzero((slow > np.log(0.5)) & (usual < -MIN_EVIDENCE)).tolist():
         text = (
-            f"friction of {joint_name(regression.arm, j)} brakes slow motion ({torque[0, j]:+.2g}) and drives usual "
-            f"motion ({torque[1, j]:+.2g}): a reversed sign would turn both, so the reading has a part that does no "
-            "work"
+            f"friction of {joint_name(regression.arm, j)} brakes slow motion ({torque[0, j]:+.2g}) but drives usual "
+            f"motion ({torque[1, j]:+.2g}): a reversed sign would change both, so does a part of the reading make no "
+            "torque?"
         )
         hint = "check how torques of this joint are computed from currents"
         yield Finding("warn", text, FindingKind.FRICTION, (j,), float(-usual[j]), hint=hint)

@@ -67,8 +67,8 @@ def _finding(arm: Arm, load: Inertia, std: float, evidence: float, reduction: fl
     more, question = ("more", "mounted") if load.mass > 0 else ("less", "taken off")
     text = (
         f"the torques show {abs(load.mass):.3g} ± {1.96 * std:.1g} kg {more} at the tip than the description of arm "
-        f"'{arm.name}' has (its error beyond friction is {reduction:.0%} lower, log evidence {evidence:.0f}): was a "
-        f"load {question}?"
+        f"'{arm.name}' has (with it the torque error, friction excluded, is {reduction:.0%} lower; log evidence "
+        f"{evidence:.0f}): was a load {question}?"
     )
     com = ", ".join(f"{x:.2g}" for x in load.com)
     described = f"describe the load by arm.with_payload({load.mass:.3g}, ({com}))"

@@ -101,7 +101,7 @@ def _sign(who: str, correction: LogCorrection) -> str:
     if not correction.gear_ratio:
         return f"the torque of {who} has the wrong sign: sign reversed?"
     if not correction.drive_gain:
-        return f"the position and torque of {who} have the wrong sign: is its axis described the other way round?"
+        return f"the position and torque of {who} have the wrong sign: is the axis described the other way round?"
     return f"the position of {who} has the wrong sign: sign reversed?"
 
 
