@@ -10,8 +10,9 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from armdyn.cli.app import NAMES, app, program
-from armdyn.cli.options import spread_options
+from armdyn.cli.app import NAMES, app, options, program
+from armdyn.cli.app import command as function_of
+from armdyn.cli.options import spread_options, words
 from armdyn.cli.parser import RENAMED
 from armdyn.cli.resolve import law_lines, law_names
 
@@ -84,13 +85,29 @@ class Outer:
     left: int = 3
 
 
-def test_options_of_a_group_reach_their_command() -> None:
+def test_options_of_a_group_reach_their_command(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = {}
 
-    @spread_options(outer="left")
-    def command(first: str, *, outer: Outer, last: bool = False) -> None:
+    def group(first: str, *, outer: Outer, last: bool = False) -> None:
         seen.update(first=first, outer=outer, last=last)
 
+    monkeypatch.setitem(words(), "group", {"left_out": {"outer": ["left"]}})
+    command = spread_options("group", group)
     assert list(inspect.signature(command).parameters) == ["first", "depth", "name", "last"]
     command(first="x", depth=2, name="b", last=True)
     assert seen == {"first": "x", "outer": Outer(Inner(2), "b"), "last": True}
+
+
+def test_no_words_are_left_of_options_that_are_gone() -> None:
+    """Every entry of the table belongs to a command that has the option; common ones to two at least."""
+    parameters = {name: set(inspect.signature(function_of(name)).parameters) for name in NAMES}
+    parameters["armdyn"] = set(inspect.signature(options).parameters)
+    for name, entries in words().items():
+        if name == "common":
+            users = {
+                entry: [one for one in parameters if entry in parameters[one] - set(words().get(one, ()))]
+                for entry in entries
+            }
+            assert {entry: some for entry, some in users.items() if len(some) < 2} == {}
+        else:
+            assert set(entries) - parameters[name] <= {"left_out"}, name

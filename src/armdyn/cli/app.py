@@ -21,6 +21,7 @@ from typer.core import TyperGroup
 
 from armdyn.cli import INTERRUPTED
 from armdyn.cli.interrupts import leave, watching
+from armdyn.cli.options import spread_options
 from armdyn.cli.parser import PlainCommand
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
@@ -74,9 +75,8 @@ def _placeholder(role: str) -> str:
 
 
 def command(name: str) -> Callable[..., None]:
-    """The function of a command."""
-    function: Callable[..., None] = getattr(importlib.import_module(PLACES[name]), name.replace("-", "_"))
-    return function
+    """The function of a command, as the command line calls it."""
+    return spread_options(name, getattr(importlib.import_module(PLACES[name]), name.replace("-", "_")))
 
 
 class CommandGroups(TyperGroup):
@@ -104,7 +104,7 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
         rich_markup_mode=None,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    application.callback()(options)
+    application.callback()(spread_options("armdyn", options))
     for name in names:
         # Without \b the parser would fill the examples into one paragraph.
         epilog = "\n".join(("\b", "Examples:", *(f"  {line}" for line in ABOUT[name]["examples"])))
@@ -211,18 +211,8 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
-    debug: Annotated[
-        bool, typer.Option(DEBUG, help="Show the traceback of an error ; may stand anywhere on the line.")
-    ] = False,
-    xacro_arg: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME:=VALUE", help="An argument of a .xacro ; may stand anywhere on the line."),
-    ] = None,
-    package_path: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FOLDER", help="Folder in which a .xacro finds ROS packages ; may stand anywhere on the line."
-        ),
-    ] = None,
+    debug: bool = False,
+    xacro_arg: list[str] | None = None,
+    package_path: list[str] | None = None,
 ) -> None:
     """Global options, which `main` reads wherever they stand: it alone sees the whole line."""

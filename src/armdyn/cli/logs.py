@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, overload
+from typing import TYPE_CHECKING, overload
 
 import typer
 
@@ -18,45 +18,20 @@ DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
 LOGS = (".csv", ".txt", ".tsv", ".dat", ".json", ".jsonl", ".ndjson", ".npz", ".mat", ".parquet", ".db3", ".mcap")
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 
-Down = Annotated[
-    str | None,
-    typer.Option(
-        metavar="AXIS",
-        help="Direction of gravity in base axes, if the description is wrong: x, -x, ..., X,Y,Z, or none.",
-    ),
-]
-
 
 @dataclass(frozen=True)
 class ReadingOptions:
     """Meaning of the columns of logs."""
 
-    degrees: Annotated[bool, typer.Option("--degrees", help="Angles in the logs are degrees.")] = False
-    radians: Annotated[
-        bool, typer.Option("--radians", help="Angles in the logs are radians, however far joints turn.")
-    ] = False
-    rate: Annotated[float | None, typer.Option(help="Samples per second of logs without time stamps [Hz].")] = None
-    join: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Another file of the same run, joined on time; repeatable."),
-    ] = None
-    gear_ratio: Annotated[
-        str | None, typer.Option(metavar="R1,R2,..", help="Motor-side logs: motor turns per joint turn (one or n).")
-    ] = None
-    drive_gain: Annotated[
-        str | None, typer.Option(metavar="K1,K2,..", help="Logs of currents: motor torque per unit [N m/A] (one or n).")
-    ] = None
-    offset: Annotated[
-        str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions [rad or m; degrees with --degrees].")
-    ] = None
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ROLE=NAME,..",
-            help="Columns of a role (t, q, qd, tau, current, temperature): their names, or how they begin.",
-        ),
-    ] = None
-    topic: Annotated[str | None, typer.Option(help="JointState topic to read, if the bag has several.")] = None
+    degrees: bool = False
+    radians: bool = False
+    rate: float | None = None
+    join: list[Path] | None = None
+    gear_ratio: str | None = None
+    drive_gain: str | None = None
+    offset: str | None = None
+    columns: list[str] | None = None
+    topic: str | None = None
 
     def read(self, paths: list[Path], arm: Arm) -> list[Log]:
         """The logs as they are."""
@@ -92,23 +67,12 @@ class ReadingOptions:
 class LogCorrectionOptions:
     """Corrections of logs."""
 
-    zero: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT=Q", help="Zero offset of a joint, subtracted from its positions; repeatable."),
-    ] = None
-    delay: Annotated[float | None, typer.Option(help="Delay of the torque signal relative to positions [s].")] = None
-    time_scale: Annotated[float | None, typer.Option(help="Multiply time stamps by this factor.")] = None
-    without_torque: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT", help="Ignore the torque of this joint; repeatable."),
-    ] = None
-    positions_of: Annotated[
-        str | None,
-        typer.Option(metavar="JOINT,..", help="Joints whose positions the columns hold, if not the coordinates."),
-    ] = None
-    torques_of: Annotated[
-        str | None, typer.Option(metavar="JOINT,..", help="Joints at which the logged torques act, if not the drives.")
-    ] = None
+    zero: list[str] | None = None
+    delay: float | None = None
+    time_scale: float | None = None
+    without_torque: list[str] | None = None
+    positions_of: str | None = None
+    torques_of: str | None = None
 
     def correct(self, logs: list[Log], arm: Arm) -> list[Log]:
         """The logs, corrected."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from armdyn.errors import ArmdynError
 
@@ -22,16 +20,6 @@ def complete_arm(incomplete: str) -> list[str]:
     return names and names + [name for name in files if name.startswith(incomplete)]
 
 
-ArmName = Annotated[
-    str,
-    typer.Argument(
-        metavar="ARM",
-        help="A file (.urdf, .xml, .xacro, .toml, .csv) or the name of a library arm (see 'armdyn arms').",
-        autocompletion=complete_arm,
-    ),
-]
-
-
 def law_lines() -> dict[str, str]:
     """Return the purpose of each control law, by name."""
     from armdyn.control.design.purposes import law_purposes
@@ -44,11 +32,6 @@ def law_names(incomplete: str) -> list[str]:
     from armdyn.control.design.purposes import plain_name
 
     return [name for name in map(plain_name, law_lines()) if name.startswith(incomplete)]
-
-
-Base = Annotated[str | None, typer.Option(help="First link of the chain, if the file holds several chains.")]
-Tip = Annotated[str | None, typer.Option(help="Last link of the chain.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts (SI units, radians).")]
 
 
 XACRO: dict[str, list[str]] = {"--xacro-arg": [], "--package-path": []}  # given on this line

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import typer
@@ -17,14 +18,6 @@ from armdyn.errors import ArmdynWarning, ReadError
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Q = Annotated[str | None, typer.Option("--q", help="Joint positions [rad or m], such as '0.1 -0.2 0.3'; default 0.")]
-Qd = Annotated[str | None, typer.Option("--qd", help="Joint velocities; default 0.")]
-Qdd = Annotated[str | None, typer.Option("--qdd", help="Joint accelerations; default 0.")]
-File = Annotated[
-    Path | None, typer.Option("--states", help="Many states: a CSV file with columns t, q1 .., qd1 .., qdd1 ...")
-]
-Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees; results stay in SI units.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the results: .csv or .npz, one row per state.")]
 
 ROWS_SHOWN = 12  # rows of a long table that are printed
 
@@ -38,28 +31,33 @@ class States(NamedTuple):
     t: NDArray | None
 
 
-def read_states(
-    arm: Arm, q: str | None, qd: str | None, qdd: str | None, file: Path | None, degrees: bool = False
-) -> States:
-    """The states that a command is asked about."""
-    if file is None:
-        rows = [numbers(text, arm.n, f"--{name}") for name, text in (("q", q), ("qd", qd), ("qdd", qdd))]
-        return _states(arm, rows, degrees, None)
-    if q or qd or qdd:
-        raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
-    from armdyn.identification.logs.read_csv import read_csv
+@dataclass(frozen=True)
+class StateOptions:
+    """States that a command is asked about, on its line or in a file."""
 
-    table, _ = read_csv(file, (), ())
-    columns = [_columns(table, kind, arm.n, file) for kind in ("q", "qd", "qdd")]
-    return _states(arm, columns, degrees, table.get("t"))
+    q: str | None = None
+    qd: str | None = None
+    qdd: str | None = None
+    states: Path | None = None
 
+    def read(self, arm: Arm, degrees: bool) -> States:
+        """Return the states in SI units."""
+        texts, t = {"q": self.q, "qd": self.qd, "qdd": self.qdd}, None
+        if self.states is None:
+            values = [numbers(text, arm.n, f"--{name}") for name, text in texts.items()]
+        elif any(texts.values()):
+            raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
+        else:
+            from armdyn.identification.logs.read_csv import read_csv
 
-def _states(arm: Arm, values: list[NDArray], degrees: bool, t: NDArray | None) -> States:
-    q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
-    turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
-    if not degrees:
-        warn_if_degrees(q[..., turns], "positions")
-    return States(q, qd, qdd, t)
+            table, _ = read_csv(self.states, (), ())
+            values = [_columns(table, kind, arm.n, self.states) for kind in texts]
+            t = table.get("t")
+        q, qd, qdd = (in_radians(arm, x, degrees) for x in values)
+        turns = np.array([joint.kind == "revolute" for joint in arm.coordinate_joints])
+        if not degrees:
+            warn_if_degrees(q[..., turns], "positions")
+        return States(q, qd, qdd, t)
 
 
 def warn_if_degrees(angles: NDArray, what: str) -> None:

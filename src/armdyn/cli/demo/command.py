@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json, print_list
 
 if TYPE_CHECKING:
@@ -31,8 +30,8 @@ STAGES = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="For results.")] = Path("armdyn-demo"),
-    json: Json = False,
+    out: Path = Path("armdyn-demo"),
+    json: bool = False,
 ) -> None:
     """Show what armdyn does: a PUMA 560 excited, identified, controlled, exported; results in a folder."""
     from rich.console import Console

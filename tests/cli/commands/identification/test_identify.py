@@ -20,9 +20,7 @@ from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import app
-from armdyn.cli.commands.identification.identify import identify
-from armdyn.cli.commands.identification.payload import payload
-from armdyn.cli.commands.identification.validate import validate
+from armdyn.cli.app import command as function_of
 from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection
 from armdyn.report.options import correction_words, remedy
@@ -322,8 +320,8 @@ def test_options_of_remedies_exist_in_every_command_that_checks_logs():
     ]
     named = {word.partition("=")[0] for word in words if re.match("--[a-z]", word)}
     assert named >= {"--time-scale", "--zero", "--down", "--delay", "--degrees", "--drive-gain", "--columns"}
-    for command in (identify, payload, validate):
-        known = {f"--{name.replace('_', '-')}" for name in inspect.signature(command).parameters}
+    for command in ("identify", "payload", "validate"):
+        known = {f"--{name.replace('_', '-')}" for name in inspect.signature(function_of(command)).parameters}
         assert named <= known, command
 
 

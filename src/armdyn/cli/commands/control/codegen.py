@@ -5,67 +5,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import typer
 
-from armdyn.cli.commands.control.law import (
-    Bandwidth,
-    Float,
-    Out,
-    Rate,
-    print_selftest,
-    print_written,
-)
+from armdyn.cli.commands.control.law import print_selftest, print_written
 from armdyn.cli.long_work import progress_bar, working
 from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Functions = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="FUNCTION...",
-        help="Names such as inverse_dynamics; 'list' shows all.",
-        autocompletion=lambda incomplete: [name for name in exportable() if name.startswith(incomplete)],
-    ),
-]
-LawName = Annotated[
-    str | None,
-    typer.Option(
-        "--law",
-        metavar="LAW",
-        help="A control law instead, such as 'computed torque'; 'list' shows all.",
-        autocompletion=law_names,
-    ),
-]
-Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names; the arm's name if left out.")]
-Cpp = Annotated[bool, typer.Option("--cpp", help="Functions: also a C++17 header (std::array, Eigen).")]
-Fmu = Annotated[
-    Path | None,
-    typer.Option(help="Write an FMU (FMI 2.0) to this .fmu instead: the arm as a plant, or a --law."),
-]
-Ros2 = Annotated[
-    Path | None,
-    typer.Option(
-        "--ros2",
-        metavar="FOLDER",
-        help="Write a ROS 2 package to this folder instead: dynamics solver, and a --law's controller.",
-    ),
-]
-Inputs = Annotated[
-    list[str] | None,
-    typer.Option("--input", help="An optional input to include (wrench), or data to keep as an argument (theta, kp)."),
-]
-
 
 def codegen(
-    arm: ArmName, functions: Functions = None, law: LawName = None, out: Out = Path(), prefix: Prefix = None,
-    float: Float = False, inputs: Inputs = None, cpp: Cpp = False, fmu: Fmu = None, ros2: Ros2 = None,
-    bandwidth: Bandwidth = BANDWIDTH_HZ, rate: Rate = RATE_HZ, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, functions: list[str] | None = None, law: str | None = None, out: Path = Path(), prefix: str | None = None,
+    float: bool = False, inputs: list[str] | None = None, cpp: bool = False, fmu: Path | None = None,
+    ros2: Path | None = None, bandwidth: float = BANDWIDTH_HZ, rate: float = RATE_HZ, base: str | None = None,
+    tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write functions, or a control law, of an arm as C99 code without dependencies, or the arm as an FMU."""
     from armdyn.cli.commands.control.law import law as write_law
@@ -151,6 +109,11 @@ def print_functions(json: bool) -> None:
     width = max(len(name) for lines in groups.values() for name in lines)
     blocks = ([f"{group}:", *(f"  {name:{width}}  {line}" for name, line in x.items())] for group, x in groups.items())
     print("\n\n".join(map("\n".join, blocks)))
+
+
+def function_names(incomplete: str) -> list[str]:
+    """Names of functions for the shell."""
+    return [name for name in exportable() if name.startswith(incomplete)]
 
 
 def exportable() -> dict[str, Callable[..., Any]]:

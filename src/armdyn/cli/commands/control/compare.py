@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
-
-from armdyn.cli.commands.control.law import Bandwidth, Rate
 from armdyn.cli.long_work import draw, end_command, progress_bar, require_folders, working
 from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import print_json
 from armdyn.errors import ArmdynError
 from armdyn.model.arm import Arm
@@ -27,35 +24,11 @@ def scenario_names(incomplete: str) -> list[str]:
     return [name for name in (*SCENARIOS, "all") if name.startswith(incomplete)]
 
 
-Payload = Annotated[float, typer.Option(help="Unmodelled mass at the tip [kg].")]
-FrictionFactor = Annotated[float, typer.Option(help="True friction relative to the model's.")]
-Duration = Annotated[float, typer.Option(help="Length of the run [s].")]
-Controllers = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--controller", "-c", metavar="LAW", help="Only this controller; repeatable.", autocompletion=law_names
-    ),
-]
-Scenarios = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scenario",
-        "-s",
-        metavar="NAME",
-        help="Recommend a controller for this scenario: free, payload, contact, saturation, noise, delay, elastic, or "
-        "all; repeatable.",
-        autocompletion=scenario_names,
-    ),
-]
-Report = Annotated[Path | None, typer.Option(help="Write a report: .html.")]
-Picture = Annotated[Path | None, typer.Option("--figure", "-f", help="Draw into this file (.png, .svg, .pdf).")]
-
-
 def compare(
-    arm: ArmName, payload: Payload = 2.5, friction_factor: FrictionFactor = 1.25, rate: Rate = RATE_HZ,
-    bandwidth: Bandwidth = BANDWIDTH_HZ, duration: Duration = 12.0, controller: Controllers = None,
-    scenario: Scenarios = None, figure: Picture = None, report: Report = None, base: Base = None, tip: Tip = None,
-    json: Json = False,
+    arm: str, payload: float = 2.5, friction_factor: float = 1.25, rate: float = RATE_HZ,
+    bandwidth: float = BANDWIDTH_HZ, duration: float = 12.0, controller: list[str] | None = None,
+    scenario: list[str] | None = None, figure: Path | None = None, report: Path | None = None, base: str | None = None,
+    tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Run all controllers on one motion, with a load and friction that their model lacks, and compare.
 

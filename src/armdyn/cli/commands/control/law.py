@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from armdyn.cli.long_work import working
 from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_lines, law_names, resolve
+from armdyn.cli.resolve import law_lines, resolve
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
@@ -19,29 +19,12 @@ if TYPE_CHECKING:
     from armdyn.trace.printers.c_code import CCode
 
 LIST = "list"
-LawName = Annotated[
-    str | None,
-    typer.Argument(
-        metavar="LAW",
-        help="Such as 'computed torque'; 'armdyn law list' shows all.",
-        autocompletion=law_names,
-    ),
-]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="For the files; made if missing.")]
-Prefix = Annotated[str | None, typer.Option(help="Start of symbols and file names.")]
-Bandwidth = Annotated[float, typer.Option(help="Bandwidth per joint [Hz]; gains follow from it.")]
-Rate = Annotated[float, typer.Option(help="Samples per second of the controller [Hz].")]
-Float = Annotated[bool, typer.Option("--float", help="Single instead of double precision.")]
-Fmu = Annotated[Path | None, typer.Option(help="Write an FMU (FMI 2.0, co-simulation) to this .fmu instead of C.")]
-Inputs = Annotated[
-    list[str] | None, typer.Option("--input", help="A gain to keep as an argument of the step, such as kp.")
-]
 
 
 def law(
-    arm: ArmName, law: LawName = None, out: Out = Path(), prefix: Prefix = None, bandwidth: Bandwidth = BANDWIDTH_HZ,
-    rate: Rate = RATE_HZ, float: Float = False, inputs: Inputs = None, fmu: Fmu = None, base: Base = None,
-    tip: Tip = None, json: Json = False,
+    arm: str, law: str | None = None, out: Path = Path(), prefix: str | None = None, bandwidth: float = BANDWIDTH_HZ,
+    rate: float = RATE_HZ, float: bool = False, inputs: list[str] | None = None, fmu: Path | None = None,
+    base: str | None = None, tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write a control law for an arm as C99: state struct, init, step, self-test. Short for `codegen ARM --law LAW`."""
     from armdyn.control.design.purposes import plain_name

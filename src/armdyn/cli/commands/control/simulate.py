@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import typer
 
-from armdyn.cli.commands.control.law import Bandwidth, Rate
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import NOTHING_KEPT, draw, end_command, progress_bar, require_folders, working, write_results
-from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ, spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, law_names, resolve
+from armdyn.cli.options import BANDWIDTH_HZ, RATE_HZ
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -30,60 +29,27 @@ if TYPE_CHECKING:
 
 SWING = "swing"
 
-Controller = Annotated[
-    str,
-    typer.Option(
-        metavar="LAW",
-        help="Control law, such as computed-torque; 'armdyn law list' shows all.",
-        autocompletion=law_names,
-    ),
-]
-Reference = Annotated[
-    str,
-    typer.Option(metavar="FILE", help=f"A trajectory file (.csv, .npz), or '{SWING}': all joints out by 0.3 and back."),
-]
-Duration = Annotated[
-    float | None, typer.Option(help="Length of the run [s]; default that of the reference, which rests at its end.")
-]
-Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Save the run: .npz, or .csv: the log that its sensors would write.")
-]
-Report = Annotated[Path | None, typer.Option(help="Write a report: .html.")]
-
 
 @dataclass(frozen=True)
 class TimingOptions:
     """Instants of the controller and of the integrator."""
 
-    rate: Rate = RATE_HZ
-    substeps: Annotated[int | None, typer.Option(help="Steps of the integrator per sample; default as needed.")] = None
-    control_delay: Annotated[float, typer.Option(help="Delay from a sample to its torque [s], at most one sample.")] = (
-        0.0
-    )
+    rate: float = RATE_HZ
+    substeps: int | None = None
+    control_delay: float = 0.0
 
 
 @dataclass(frozen=True)
 class PlantOptions:
     """The arm as it is."""
 
-    payload: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MASS[@TIME]",
-            help="[kg] at the tip from the start; @TIME [s]: at rest until picked up then; 0@TIME drops all. "
-            "Repeatable.",
-        ),
-    ] = None
-    friction: Annotated[bool, typer.Option(help="Simulate and compensate the arm's friction, or neither.")] = True
-    motor_lag: Annotated[float, typer.Option(help="Time constant of the drives [s].")] = 0.0
-    saturation: Annotated[bool, typer.Option("--saturation", help="Keep torques within the effort limits.")] = False
-    resonance: Annotated[
-        float | None, typer.Option(help="Elastic joints: natural frequency of each link on its spring [Hz].")
-    ] = None
-    backlash: Annotated[float, typer.Option(help="Play of elastic joints [rad or m].")] = 0.0
-    engine: Annotated[Literal["armdyn", "mujoco"], typer.Option(help="Simulator of the arm; mujoco is an extra.")] = (
-        "armdyn"
-    )
+    payload: list[str] | None = None
+    friction: bool = True
+    motor_lag: float = 0.0
+    saturation: bool = False
+    resonance: float | None = None
+    backlash: float = 0.0
+    engine: Literal["armdyn", "mujoco"] = "armdyn"
 
     def plant(self, arm: Arm, reference: Trajectory) -> Plant:
         """The plant of these options."""
@@ -100,25 +66,17 @@ class PlantOptions:
 class SensorOptions:
     """Defects of sensors."""
 
-    resolution: Annotated[float, typer.Option(help="Step of the encoders [rad or m].")] = 0.0
-    noise: Annotated[float, typer.Option(help="Noise of measured velocities, standard deviation [rad/s or m/s].")] = 0.0
-    sensor: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=NUMBER",
-            help="Defects of sensors: jitter=1e-5, lost=0.01, delay=1, ...; a wrong name is answered with all. "
-            "Repeatable.",
-        ),
-    ] = None
-    seed: Annotated[int, typer.Option(help="Noise seed.")] = 0
+    resolution: float = 0.0
+    noise: float = 0.0
+    sensor: list[str] | None = None
+    seed: int = 0
 
 
-@spread_options()
 def simulate(
-    arm: ArmName, *, controller: Controller = "computed-torque", reference: Reference = SWING,
-    duration: Duration = None, timing: TimingOptions, bandwidth: Bandwidth = BANDWIDTH_HZ, real: PlantOptions,
-    sensing: SensorOptions, out: Out = None, report: Report = None, base: Base = None, tip: Tip = None,
-    json: Json = False,
+    arm: str, *, controller: str = "computed-torque", reference: str = SWING, duration: float | None = None,
+    timing: TimingOptions, bandwidth: float = BANDWIDTH_HZ, real: PlantOptions, sensing: SensorOptions,
+    out: Path | None = None, report: Path | None = None, base: str | None = None, tip: str | None = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Simulate an arm under a sampled controller, and judge the run. Ctrl-C keeps what was computed."""
     from armdyn.simulation.loop.plan import SimulationSettings, SimulationTiming, make_plan

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from armdyn.cli.resolve import Json, library, resolve
+from armdyn.cli.resolve import library, resolve
 from armdyn.cli.show import print_json, print_line, print_table
 
 
-def arms(json: Json = False) -> None:
+def arms(json: bool = False) -> None:
     """List the arms that come with armdyn."""
     entries = []
     for name in library():

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
 
 
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Delete all compiled kernels.")] = False,
-    json: Json = False,
+    clear: bool = False,
+    json: bool = False,
 ) -> None:
     """Show where compiled kernels are kept and how much room they take, or delete them."""
     from armdyn.trace import cache as disk

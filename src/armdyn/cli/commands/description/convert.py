@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import print_json
 
-To = Annotated[Path, typer.Argument(metavar="FILE", help="Written: .urdf, .xml (MJCF), .toml or .csv (a DH table).")]
 
-
-def convert(arm: ArmName, to: To, base: Base = None, tip: Tip = None, json: Json = False) -> None:
+def convert(arm: str, to: Path, base: str | None = None, tip: str | None = None, json: bool = False) -> None:
     """Write an arm in another format; what that format cannot hold is listed."""
     from armdyn.model.convert import not_held
 

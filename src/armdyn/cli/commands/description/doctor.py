@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
 from armdyn.errors import install_command
 
@@ -25,7 +24,7 @@ EXTRAS = {
 }
 
 
-def doctor(json: Json = False) -> None:
+def doctor(json: bool = False) -> None:
     """Show the environment: versions, native kernels, cache, compiler, threads, and which extras are installed."""
     facts, missing = machine(), missing_modules()
     if json:

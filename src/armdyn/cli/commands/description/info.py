@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_list, print_table, vector
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from armdyn.model.joint import Joint
 
 
-def info(arm: ArmName, base: Base = None, tip: Tip = None, json: Json = False) -> None:
+def info(arm: str, base: str | None = None, tip: str | None = None, json: bool = False) -> None:
     """Show an arm: joints, limits, frames, masses, drives, what is missing and what looks wrong."""
     subject = resolve(arm, base, tip)
     if json:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from armdyn.cli.long_work import progress_bar, require_folders
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
@@ -25,21 +22,11 @@ GEOMETRY: dict[str, Any] = {"all": True, "offsets": "offsets", "base": False}
 class ErrorOptions:
     """Errors of the arm that are fitted."""
 
-    fit: Annotated[
-        str,
-        typer.Option(help="Parameters beside base and tool: all, offsets (the joints' zeros) or base (none)."),
-    ] = "all"
-    no_gravity: Annotated[bool, typer.Option("--no-gravity", help="Joints do not yield under gravity.")] = False
-    masses: Annotated[
-        bool, typer.Option("--masses", help="Joints yield under the masses of the description: few poses suffice.")
-    ] = False
-    encoder_harmonics: Annotated[
-        bool,
-        typer.Option("--encoder-harmonics", help="Joints err by sin q and cos q, as encoders off their centres do."),
-    ] = False
-    approach: Annotated[bool, typer.Option("--approach", help="Joints have play; rows are in the order of motion.")] = (
-        False
-    )
+    fit: str = "all"
+    no_gravity: bool = False
+    masses: bool = False
+    encoder_harmonics: bool = False
+    approach: bool = False
 
     def keywords(self) -> dict[str, Any]:
         """The same for `armdyn.calibrate`."""
@@ -57,20 +44,12 @@ class ErrorOptions:
 class CalibrationOutputOptions:
     """Files of the result."""
 
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the calibrated arm: .urdf, .xml (MJCF) or .toml.")
-    ] = None
-    onto: Annotated[
-        Path | None, typer.Option(help="A URDF or MJCF whose other contents are kept; only its frames move.")
-    ] = None
-    offsets: Annotated[
-        Path | None, typer.Option(help="Write errors of zeros as YAML for the controller, and none of them to --out.")
-    ] = None
-    placed: Annotated[
-        bool, typer.Option("--placed", help="Write base and tool to --out too: the arm before the instrument.")
-    ] = False
-    code: Annotated[Path | None, typer.Option(help="Write the joints to send for a pose as C, to this folder.")] = None
-    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
+    out: Path | None = None
+    onto: Path | None = None
+    offsets: Path | None = None
+    placed: bool = False
+    code: Path | None = None
+    report: Path | None = None
 
     def write(self, calibration: Calibration) -> None:
         """Write the files."""
@@ -84,22 +63,19 @@ class CalibrationOutputOptions:
             calibration.report(self.report)
 
 
-@spread_options()
 def calibrate(
-    arm: ArmName,
-    poses: Annotated[Path, typer.Argument(metavar="POSES", help="Measured poses: .csv, .npz or .json.")],
+    arm: str,
+    poses: Path,
     *,
     results: CalibrationOutputOptions,
     errors: ErrorOptions,
-    degrees: Annotated[bool, typer.Option("--degrees", help="Angles without a unit are degrees.")] = False,
-    unit: Annotated[str, typer.Option(help="Unit of lengths without one: m, cm, mm, um or in.")] = "m",
-    camera: Annotated[str, typer.Option(help="fixed, or tool: poses were seen from the hand.")] = "fixed",
-    design: Annotated[
-        int | None, typer.Option(metavar="K", help="Choose K poses to measure, and write their joints to POSES.")
-    ] = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
+    degrees: bool = False,
+    unit: str = "m",
+    camera: str = "fixed",
+    design: int | None = None,
+    base: str | None = None,
+    tip: str | None = None,
+    json: bool = False,
 ) -> None:
     """Find base, tool, joint frames, zeros and the deflection under gravity from measured poses."""
     from armdyn.calibration.calibrate import calibrate as fit_poses

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from armdyn.cli.logs import LogOptions, reject_swapped
 from armdyn.cli.long_work import working
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import print_json
 
 
-@spread_options(options="drive_gain zero delay time_scale join")
 def drive_gains(
-    arm: ArmName,
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of motion and currents without payload.")],
-    loaded: Annotated[Path, typer.Argument(metavar="LOADED", help="The same with a payload of known mass.")],
-    mass: Annotated[float, typer.Option(help="Payload mass [kg].")],
-    com: Annotated[
-        tuple[float, float, float] | None,
-        typer.Option(help="Its centre of mass in the tip's frame [m]; identified where it is not given."),
-    ] = None,
+    arm: str,
+    log: Path,
+    loaded: Path,
+    mass: float,
+    com: tuple[float, float, float] | None = None,
     *,
     options: LogOptions,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
+    base: str | None = None,
+    tip: str | None = None,
+    json: bool = False,
 ) -> None:
     """Find the torque that a unit of current makes at each joint, for `identify --drive-gain`."""
     from armdyn.identification.drive_gains import identify_drive_gains

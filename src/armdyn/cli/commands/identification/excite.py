@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.logs import Down, LogOptions, mount_arm, numbers
+from armdyn.cli.logs import LogOptions, mount_arm, numbers
 from armdyn.cli.long_work import after_writing, draw, end_command, progress_bar, require_folders
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, print_json
 
 if TYPE_CHECKING:
@@ -25,18 +24,11 @@ if TYPE_CHECKING:
 class MotionOptions:
     """Kind of motion."""
 
-    duration: Annotated[float, typer.Option(help="Length of the motion [s].")] = 10.0
-    harmonics: Annotated[int, typer.Option(help="Harmonics of the series.")] = 5
-    criterion: Annotated[
-        Literal["condition", "log-det", "min-singular", "kalman"],
-        typer.Option(help="Criterion that the motion optimises."),
-    ] = "condition"
-    unit_columns: Annotated[
-        bool, typer.Option("--unit-columns", help="Judge columns scaled to unit length, not SI units.")
-    ] = False
-    periodic: Annotated[
-        bool, typer.Option("--periodic", help="Do not start and end at rest: for repeated periods.")
-    ] = False
+    duration: float = 10.0
+    harmonics: int = 5
+    criterion: Literal["condition", "log-det", "min-singular", "kalman"] = "condition"
+    unit_columns: bool = False
+    periodic: bool = False
 
     def keywords(self) -> dict[str, Any]:
         """The same for `armdyn.excite`."""
@@ -48,28 +40,11 @@ class MotionOptions:
 class LimitOptions:
     """Limits of joints."""
 
-    max_acceleration: Annotated[
-        str, typer.Option(metavar="A1,A2,..", help="Largest joint accelerations, one or n [rad/s^2 or m/s^2].")
-    ] = "8"
-    max_velocity: Annotated[
-        str | None,
-        typer.Option(
-            metavar="V1,V2,..", help="Largest joint velocities, one or n, where the arm's are larger or absent."
-        ),
-    ] = None
-    torque_limits: Annotated[
-        bool | None,
-        typer.Option(
-            "--torque-limits/--no-torque-limits",
-            help="Insist on the arm's torque limits, or do not check them; default: where they can be checked.",
-            show_default=False,
-        ),
-    ] = None
-    max_torque: Annotated[
-        str | None,
-        typer.Option(metavar="T1,T2,..", help="Torque limits, one or n, checked with the arm's present model."),
-    ] = None
-    margin: Annotated[float, typer.Option(help="Share of the arm's velocity and torque limits that stays free.")] = 0.05
+    max_acceleration: str = "8"
+    max_velocity: str | None = None
+    torque_limits: bool | None = None
+    max_torque: str | None = None
+    margin: float = 0.05
 
     def keywords(self) -> dict[str, Any]:
         """The same for `armdyn.excite`."""
@@ -86,21 +61,12 @@ class LimitOptions:
 class SpaceOptions:
     """Space that links keep to."""
 
-    floor: Annotated[
-        float | None,
-        typer.Option(metavar="Z", help="Height of the floor (mounting plane) in base axes, if not the arm's own [m]."),
-    ] = None
-    no_floor: Annotated[bool, typer.Option("--no-floor", help="Links may pass through the mounting plane.")] = False
-    no_self_collision: Annotated[
-        bool, typer.Option("--no-self-collision", help="Do not keep links apart from each other.")
-    ] = False
-    obstacles: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Boxes, half-spaces and spheres to keep clear of (.toml).")
-    ] = None
-    table: Annotated[float | None, typer.Option(help="Keep the tip above this height [m].")] = None
-    radius: Annotated[
-        float | None, typer.Option(help="Radius of capsules along the links, instead of the file's shapes [m].")
-    ] = None
+    floor: float | None = None
+    no_floor: bool = False
+    no_self_collision: bool = False
+    obstacles: Path | None = None
+    table: float | None = None
+    radius: float | None = None
 
     def keywords(self) -> dict[str, Any]:
         """The same for `armdyn.excite`."""
@@ -117,40 +83,20 @@ class SpaceOptions:
 class SearchBudgetOptions:
     """End of the search, named as in `armdyn.excite`."""
 
-    time_budget: Annotated[
-        float, typer.Option(help="Time to search [s], without --starts; the best motion until then is saved.")
-    ] = 20.0
-    starts: Annotated[
-        int | None, typer.Option(help="Stop after this many searches, not by the clock; reproducible.")
-    ] = None
-    seed: Annotated[int, typer.Option(help="Seed of the random starts.")] = 0
+    time_budget: float = 20.0
+    starts: int | None = None
+    seed: int = 0
 
 
 @dataclass(frozen=True)
 class ExperimentOptions:
     """Files around the motion, for the robot."""
 
-    home: Annotated[
-        str | None,
-        typer.Option(
-            metavar="Q1,Q2,..",
-            help="Home pose [rad or m]: also writes the approach, a slow rehearsal, repetitions and the return.",
-        ),
-    ] = None
-    repeat: Annotated[
-        int, typer.Option(metavar="N", help="With --home: how many times the robot makes the motion.")
-    ] = 1
-    rehearsal: Annotated[
-        float, typer.Option(help="With --home: speed of the rehearsal, 0.1 to 0.3 of the motion's.")
-    ] = 0.2
-    ros: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="With --home: folder for ROS 2 with motions, a sender and a recorder."),
-    ] = None
-    urscript: Annotated[
-        Path | None,
-        typer.Option("--urscript", metavar="FILE", help="With --home: program for UR controllers (.script)."),
-    ] = None
+    home: str | None = None
+    repeat: int = 1
+    rehearsal: float = 0.2
+    ros: Path | None = None
+    urscript: Path | None = None
 
     @property
     def pose(self) -> list[float] | None:
@@ -199,15 +145,10 @@ class ExperimentOptions:
 class FileOptions:
     """The file of the motion, and its page."""
 
-    rate: Annotated[
-        float | None,
-        typer.Option(help="Samples per second of the file [Hz]; default 1000, for ROS 2 (.yaml, .json) 50."),
-    ] = None
-    unit_row: Annotated[bool, typer.Option("--unit-row", help="CSV: a second line with the columns' units.")] = False
-    out: Annotated[Path, typer.Option("--out", "-o", help="File to write: .csv, .npz, or .yaml/.json for ROS 2.")] = (
-        Path("trajectory.csv")
-    )
-    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
+    rate: float | None = None
+    unit_row: bool = False
+    out: Path = Path("trajectory.csv")
+    report: Path | None = None
 
     def write(self, excitation: Excitation, experiment: Experiment | None, around: ExperimentOptions) -> list[Path]:
         """Write the motion, and what is around it; the paths."""
@@ -221,15 +162,10 @@ class FileOptions:
         return [path, *(around.write(experiment, self.out, self.rate) if experiment else [])]
 
 
-@spread_options(options="delay rate join")
 def excite(
-    arm: ArmName, *, motion: MotionOptions, limits: LimitOptions, space: SpaceOptions,
-    prior_logs: Annotated[
-        list[Path] | None,
-        typer.Option("--given", metavar="LOG", help="Existing logs that the motion complements; repeatable."),
-    ] = None,
-    options: LogOptions, down: Down = None, search: SearchBudgetOptions, around: ExperimentOptions, file: FileOptions,
-    base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, *, motion: MotionOptions, limits: LimitOptions, space: SpaceOptions, prior_logs: list[Path] | None = None,
+    options: LogOptions, down: str | None = None, search: SearchBudgetOptions, around: ExperimentOptions,
+    file: FileOptions, base: str | None = None, tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Design a motion that excites an arm's parameters within its limits, and save it.
 

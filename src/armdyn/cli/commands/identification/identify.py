@@ -6,14 +6,13 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped
+from armdyn.cli.logs import LogOptions, mount_arm, option_words, reject_swapped
 from armdyn.cli.long_work import Tell, progress_bar, require_folders, write_results
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
@@ -31,33 +30,14 @@ MAX_REASONS = 4  # shown on the terminal; the report has all
 class DynamicModelOptions:
     """Unknowns of the model."""
 
-    gravity: Annotated[
-        bool,
-        typer.Option("--gravity", help="Identify gravity only, from still poses or slow motion in both directions."),
-    ] = False
-    friction_terms: Annotated[
-        Literal["auto", "simple"],
-        typer.Option(help="Friction terms. auto: chosen by evidence; simple: viscous, Coulomb, offset."),
-    ] = "auto"
-    rotors: Annotated[
-        bool | None, typer.Option("--rotors/--no-rotors", help="Identify rotor inertia, or not; default: by evidence.")
-    ] = None
-    coupling: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINTS", help="Joints that share a drive, such as 5+6 or 6-5, or none; repeatable."),
-    ] = None
-    springs: Annotated[bool, typer.Option("--springs", help="Joints may have springs to ground.")] = False
-    balancer: Annotated[
-        list[str] | None,
-        typer.Option(metavar="JOINT", help="Joint with a gas spring or hydraulic balancer; repeatable."),
-    ] = None
-    prior: Annotated[
-        float | None, typer.Option(help="Strength of the inertia prior, 0 for none; default: by evidence.")
-    ] = None
-    mass_bounds: Annotated[
-        tuple[float, float] | None,
-        typer.Option(metavar="MIN MAX", help="Bounds of the total mass of all moving links [kg]."),
-    ] = None
+    gravity: bool = False
+    friction_terms: Literal["auto", "simple"] = "auto"
+    rotors: bool | None = None
+    coupling: list[str] | None = None
+    springs: bool = False
+    balancer: list[str] | None = None
+    prior: float | None = None
+    mass_bounds: tuple[float, float] | None = None
 
     def keywords(self) -> dict[str, Any]:
         """The same for `armdyn.identify`."""
@@ -72,44 +52,28 @@ class DynamicModelOptions:
 class EquationOptions:
     """Filters and form of the equations, named as in `armdyn.identify`."""
 
-    band: Annotated[float | None, typer.Option(help="Low-pass filter of torques and regressor [Hz]; default 5.")] = None
-    cutoff: Annotated[float | None, typer.Option(help="Low-pass filter of positions [Hz]; default 10.")] = None
-    method: Annotated[
-        Literal["auto", "butterworth", "kalman", "savgol", "spline"],
-        typer.Option(help="Method that differentiates positions."),
-    ] = "auto"
-    form: Annotated[
-        Literal["torque", "filtered", "energy"],
-        typer.Option(help="Equations: torques, filtered torques without accelerations, or power."),
-    ] = "torque"
+    band: float | None = None
+    cutoff: float | None = None
+    method: Literal["auto", "butterworth", "kalman", "savgol", "spline"] = "auto"
+    form: Literal["torque", "filtered", "energy"] = "torque"
 
 
 @dataclass(frozen=True)
 class FitOutputOptions:
     """Results, and how they are shown."""
 
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the model: .urdf, .xml or .toml.")] = None
-    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None
-    force: Annotated[bool, typer.Option("--force", help="Write the model even where the verdict is 'not usable'.")] = (
-        False
-    )
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 3 unless the verdict is 'good'.")] = False
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also print all parameters with intervals, and notes.")
-    ] = False
-    json: Json = False
+    out: Path | None = None
+    report: Path | None = None
+    force: bool = False
+    strict: bool = False
+    verbose: bool = False
+    json: bool = False
 
 
-@spread_options()
 def identify(
-    arm: ArmName,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, ROS 2 bags.")],
-    check: Annotated[bool, typer.Option("--check", help="Only check the logs; fit nothing.")] = False,
-    validate: Annotated[
-        list[Path] | None, typer.Option(help="Validation log, which is not fitted; repeatable.")
-    ] = None,
-    *, model: DynamicModelOptions, equations: EquationOptions, options: LogOptions, results: FitOutputOptions,
-    down: Down = None, base: Base = None, tip: Tip = None,
+    arm: str, logs: list[Path], check: bool = False, validate: list[Path] | None = None, *, model: DynamicModelOptions,
+    equations: EquationOptions, options: LogOptions, results: FitOutputOptions, down: str | None = None,
+    base: str | None = None, tip: str | None = None,
 ) -> None:  # fmt: skip
     """Identify an arm's inertia and friction from logs of its motion and torque."""
     require_folders(report=results.report, model=results.out)
@@ -137,7 +101,7 @@ def identify(
 
 
 def _fit(
-    arm: Arm, logs: list[Log], validation: list[Log], progress: Any, json: bool, keywords: dict[str, Any]
+    arm: Arm, logs: list[Log], validation: list[Log], progress: Any, json: bool, keywords: dict[str, Any],
 ) -> Fit:  # fmt: skip
     """Identify the arm; warnings that the conclusion repeats are left out."""
     from armdyn.identification.identify import identify as fit_arm

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
 from armdyn.cli.logs import joint_numbers, numbers, reject_swapped
 from armdyn.cli.long_work import progress_bar, require_folders, write_results
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
@@ -24,31 +23,13 @@ if TYPE_CHECKING:
 class ServoLogOptions:
     """Meaning of the columns of logs."""
 
-    command: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Columns or topic of commanded positions, such as 'action'.")
-    ] = None
-    measured: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Columns or topic of measured positions, such as 'observation.state'."),
-    ] = None
-    units: Annotated[
-        Literal["rad", "deg", "ticks", "normalised"] | None,
-        typer.Option(help="Unit of positions; 4096 ticks per turn, normalised from -100 to 100."),
-    ] = None
-    motors: Annotated[
-        str | None,
-        typer.Option(metavar="M1,M2,..", help="Names of the motors in the log, in the order of the arm's joints."),
-    ] = None
-    episodes: Annotated[
-        str | None, typer.Option(metavar="0,1,4-7", help="Episodes of a LeRobot data set; default all.")
-    ] = None
-    sign: Annotated[
-        str | None,
-        typer.Option(metavar="S1,S2,..", help="Signs of the motors: 1, or -1 for those that count the other way."),
-    ] = None
-    offset: Annotated[
-        str | None, typer.Option(metavar="Q1,Q2,..", help="Added to all positions after the signs [rad or m].")
-    ] = None
+    command: str | None = None
+    measured: str | None = None
+    units: Literal["rad", "deg", "ticks", "normalised"] | None = None
+    motors: str | None = None
+    episodes: str | None = None
+    sign: str | None = None
+    offset: str | None = None
 
     def read(self, paths: list[Path], arm: Arm) -> list[ServoLog]:
         """Read logs with these options."""
@@ -67,38 +48,24 @@ class ServoLogOptions:
 class ScaleOptions:
     """Known stiffness or payload, which fix the scale of torques."""
 
-    stiffness: Annotated[
-        list[str] | None, typer.Option(metavar="JOINT=KP", help="Measured stiffness of a joint [N m/rad]; repeatable.")
-    ] = None
-    loaded: Annotated[
-        list[Path] | None, typer.Option(metavar="LOG", help="Log with a payload of known mass; repeatable.")
-    ] = None
-    mass: Annotated[float | None, typer.Option(help="Payload mass [kg].")] = None
-    com: Annotated[
-        tuple[float, float, float],
-        typer.Option(metavar="X Y Z", help="Centre of mass of that payload in the tip's frame [m]."),
-    ] = (0.0, 0.0, 0.0)
+    stiffness: list[str] | None = None
+    loaded: list[Path] | None = None
+    mass: float | None = None
+    com: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
-@spread_options()
 def identify_servo(
-    arm: ArmName,
-    logs: Annotated[
-        list[Path],
-        typer.Argument(metavar="LOG...", help="Logs: .csv, .npz, .mat, .parquet, LeRobot data sets, ROS 2 bags."),
-    ],
+    arm: str,
+    logs: list[Path],
     *,
     reading: ServoLogOptions,
     scale: ScaleOptions,
-    terms: Annotated[
-        Literal["auto", "plain", "dead band", "friction", "whole"],
-        typer.Option(help="Terms of the servo model; auto: by the held-out error."),
-    ] = "auto",
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the arm: .xml, .urdf or .toml.")] = None,
-    report: Annotated[Path | None, typer.Option(help="Write a report: .html.")] = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
+    terms: Literal["auto", "plain", "dead band", "friction", "whole"] = "auto",
+    out: Path | None = None,
+    report: Path | None = None,
+    base: str | None = None,
+    tip: str | None = None,
+    json: bool = False,
 ) -> None:
     """Identify position servos from commanded and measured positions, without torques."""
     from armdyn.errors import ignore_warnings

@@ -3,35 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
-
-from armdyn.cli.logs import Down, LogOptions, mount_arm, option_words, reject_swapped
+from armdyn.cli.logs import LogOptions, mount_arm, option_words, reject_swapped
 from armdyn.cli.long_work import require_folders, working
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, print_json
 
 
-@spread_options()
 def payload(
-    arm: ArmName,
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="Log of the arm with its payload.")],
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Write the arm with its payload: .urdf or .toml.")
-    ] = None,
-    format: Annotated[
-        Literal["franka", "ur", "kuka"] | None,
-        typer.Option(help="Also print it as a controller takes it; the arm's tip must be the flange."),
-    ] = None,
-    frame: Annotated[str, typer.Option(help="Frame or link that carries it: a hand of two arms.")] = "tip",
+    arm: str,
+    log: Path,
+    out: Path | None = None,
+    format: Literal["franka", "ur", "kuka"] | None = None,
+    frame: str = "tip",
     *,
     options: LogOptions,
-    down: Down = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
+    down: str | None = None,
+    base: str | None = None,
+    tip: str | None = None,
+    json: bool = False,
 ) -> None:
     """Find mass, centre and inertia of what a known arm carries."""
     from armdyn.identification.payload import identify_payload

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
-from armdyn.cli.logs import Down, LogOptions, mount_arm, reject_swapped
+from armdyn.cli.logs import LogOptions, mount_arm, reject_swapped
 from armdyn.cli.long_work import working
-from armdyn.cli.options import spread_options
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, number, print_json, print_list, print_table
 
 if TYPE_CHECKING:
@@ -21,17 +20,16 @@ if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
-@spread_options()
 def validate(
-    model: ArmName,
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to compare with.")],
-    band: Annotated[float | None, typer.Option(help="Low-pass on both sides [Hz]; else as identified.")] = None,
+    model: str,
+    logs: list[Path],
+    band: float | None = None,
     *,
     options: LogOptions,
-    down: Down = None,
-    base: Base = None,
-    tip: Tip = None,
-    json: Json = False,
+    down: str | None = None,
+    base: str | None = None,
+    tip: str | None = None,
+    json: bool = False,
 ) -> None:
     """Compare a model's torques with those of logs; exit code 1 if the model is not usable for one of them."""
     reject_swapped(model, logs)

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from armdyn.dynamics.base.parameters import BaseParameters
 
-Gravity = Annotated[bool, typer.Option("--gravity", help="Base parameters of gravity torques only (the arm at rest).")]
-Rotors = Annotated[bool, typer.Option("--rotors", help="Identify rotor inertias Ia along with the links.")]
-
 
 def base(
-    arm: ArmName, gravity: Gravity = False, rotors: Rotors = False, base: Base = None, tip: Tip = None,
-    json: Json = False,
+    arm: str, gravity: bool = False, rotors: bool = False, base: str | None = None, tip: str | None = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Show an arm's base parameters: what can be identified, and what cannot."""
     from armdyn.dynamics.base.parameters import base_parameters

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import number, print_json, print_table, vector
-from armdyn.cli.states import Degrees, File, Out, Q, print_columns, read_states, write_columns
+from armdyn.cli.states import StateOptions, print_columns, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
 
 def fk(
-    arm: ArmName, q: Q = None, states: File = None,
-    links: Annotated[bool, typer.Option("--links", help="Also the frames of all links (one state).")] = False,
-    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, *, asked: StateOptions, links: bool = False, degrees: bool = False,
+    out: Path | None = None, base: str | None = None, tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Forward kinematics: the pose of the tip, its Jacobian's condition, on request of every link."""
     from armdyn.kinematics.forward import forward_kinematics
 
     subject = resolve(arm, base, tip)
-    inputs = read_states(subject, q, None, None, states, degrees)
+    inputs = asked.read(subject, degrees)
     T = np.asarray(forward_kinematics(subject, inputs.q))
     if out is not None:
         write_columns(out, inputs.t, pose_columns(T.reshape(-1, 4, 4)), json)
     if json:
         print_json(_summary(subject, inputs.q, T, links))
-    elif states is not None and out is None:
+    elif asked.states is not None and out is None:
         print_columns(f"{subject.name}: pose of {subject.tip_name} in base axes [m, rad]", inputs.t, pose_columns(T))
-    elif states is None:
+    elif asked.states is None:
         _show(subject, inputs.q, T, links)
 
 

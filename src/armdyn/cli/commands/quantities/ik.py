@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import attributes, number, print_json, print_line, print_table, vector
 from armdyn.cli.states import (
-    Out,
     in_radians,
     matrix_columns,
     numbers,
@@ -27,25 +26,14 @@ if TYPE_CHECKING:
     from armdyn.kinematics.inverse import InverseKinematics
     from armdyn.model.arm import Arm
 
-Position = Annotated[str | None, typer.Option(help="Desired position of the tip 'x y z' [m].")]
-Rpy = Annotated[str | None, typer.Option(help="Desired roll, pitch, yaw [rad]; without an orientation any will do.")]
-Quaternion = Annotated[str | None, typer.Option(help="Desired orientation 'w x y z'.")]
-Poses = Annotated[
-    Path | None,
-    typer.Option(help="Many poses: a CSV file with columns x, y, z and qw, qx, qy, qz or roll, pitch, yaw."),
-]
-Near = Annotated[str | None, typer.Option(help="Take the solution nearest to these joint positions.")]
-Axis = Annotated[str | None, typer.Option(help="Match only the direction of this axis of the tip: x, y or z.")]
-Degrees = Annotated[bool, typer.Option("--degrees", help="Angles given are in degrees.")]
-
 
 PLACE, TURNS, QUATERNION = ("x", "y", "z"), ("roll", "pitch", "yaw"), ("qw", "qx", "qy", "qz")
 
 
 def ik(
-    arm: ArmName, position: Position = None, rpy: Rpy = None, quaternion: Quaternion = None, poses: Poses = None,
-    near: Near = None, axis: Axis = None, degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None,
-    json: Json = False,
+    arm: str, position: str | None = None, rpy: str | None = None, quaternion: str | None = None,
+    poses: Path | None = None, near: str | None = None, axis: str | None = None, degrees: bool = False,
+    out: Path | None = None, base: str | None = None, tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Inverse kinematics: all solutions where there is a closed form; exit code 1 if a pose cannot be reached."""
     from armdyn.kinematics.inverse import inverse_kinematics

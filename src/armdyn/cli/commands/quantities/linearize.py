@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import number, print_json, print_table
-from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, matrix_columns, print_columns, read_states, write_columns
+from armdyn.cli.states import StateOptions, matrix_columns, print_columns, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Rigid = Annotated[bool, typer.Option("--rigid", help="The links alone, without friction and drives.")]
-
 
 def linearize(
-    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, rigid: Rigid = False,
-    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, *, asked: StateOptions,
+    rigid: bool = False, degrees: bool = False, out: Path | None = None, base: str | None = None,
+    tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Matrices of dtau = M dqdd + C dqd + K dq and dx/dt = A x + B dtau with x = [dq; dqd], and the poles of A."""
     from armdyn.dynamics.linear.linearize import linearize as compute
 
     subject = resolve(arm, base, tip)
-    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    inputs = asked.read(subject, degrees)
     result = compute(subject, inputs.q, inputs.qd, inputs.qdd, model="rigid" if rigid else "full")
     matrices = {name: np.asarray(getattr(result, name)) for name in ("M", "C", "K", "A", "B")}
     poles = np.linalg.eigvals(matrices["A"])
@@ -39,7 +38,7 @@ def linearize(
         write_columns(out, inputs.t, columns, json)
     if json:
         print_json({"arm": subject.name} | matrices | {"poles": np.stack([poles.real, poles.imag], -1)})
-    elif states is None:
+    elif asked.states is None:
         _show(subject, matrices, poles)
     elif out is None:
         _show_many(subject, inputs.t, poles)

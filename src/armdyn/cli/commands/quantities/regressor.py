@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import number, print_json, print_line, print_table
-from armdyn.cli.states import Degrees, File, Out, Q, Qd, Qdd, matrix_columns, read_states, write_columns
+from armdyn.cli.states import StateOptions, matrix_columns, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Reduced = Annotated[bool, typer.Option("--reduced", help="Only the base parameters (see 'armdyn base').")]
-
 
 def regressor(
-    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, reduced: Reduced = False,
-    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, *, asked: StateOptions,
+    reduced: bool = False, degrees: bool = False, out: Path | None = None, base: str | None = None,
+    tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """The regressor: what each inertial parameter adds to the torques; for many states, how well they tell it."""
     subject = resolve(arm, base, tip)
-    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    inputs = asked.read(subject, degrees)
     Y, names = _matrix(subject, inputs.q, inputs.qd, inputs.qdd, reduced)
     if out is not None:
         whole = {"Y": Y.reshape(-1, *Y.shape[-2:]), "names": np.array(names)}
@@ -32,7 +31,7 @@ def regressor(
         write_columns(out, inputs.t, columns, json)
     if json:
         print_json({"arm": subject.name, "parameters": names, "Y": Y})
-    elif states is None:
+    elif asked.states is None:
         _show(subject, Y, names)
     elif out is None:
         _show_many(subject, Y, names)

@@ -2,53 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import typer
 from numpy.typing import NDArray
 
-from armdyn.cli.resolve import ArmName, Base, Json, Tip, resolve
+from armdyn.cli.resolve import resolve
 from armdyn.cli.show import number, print_json, print_table
-from armdyn.cli.states import (
-    Degrees,
-    File,
-    Out,
-    Q,
-    Qd,
-    Qdd,
-    States,
-    matrix_columns,
-    numbers,
-    print_columns,
-    read_states,
-    write_columns,
-)
+from armdyn.cli.states import StateOptions, States, matrix_columns, numbers, print_columns, write_columns
 
 if TYPE_CHECKING:
     from armdyn.model.arm import Arm
 
-Wrench = Annotated[
-    str | None, typer.Option(help="Force and moment on the arm at the tip, in tip axes 'fx fy fz mx my mz' [N, N m].")
-]
-
 
 def torque(
-    arm: ArmName, q: Q = None, qd: Qd = None, qdd: Qdd = None, states: File = None, wrench: Wrench = None,
-    degrees: Degrees = False, out: Out = None, base: Base = None, tip: Tip = None, json: Json = False,
+    arm: str, *, asked: StateOptions,
+    wrench: str | None = None, degrees: bool = False, out: Path | None = None, base: str | None = None,
+    tip: str | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Inverse dynamics: joint torques, split into inertia, velocity, gravity, tip load, friction and drive."""
     subject = resolve(arm, base, tip)
-    inputs = read_states(subject, q, qd, qdd, states, degrees)
+    inputs = asked.read(subject, degrees)
     parts = torque_parts(subject, inputs, None if wrench is None else numbers(wrench, 6, "--wrench"))
     columns = matrix_columns("tau", parts["total"], inputs.q.ndim - 1)
     if out is not None:
         write_columns(out, inputs.t, columns, json)
     if json:
         print_json({"arm": subject.name, "joints": subject.coordinate_names} | parts)
-    elif states is not None and out is None:
+    elif asked.states is not None and out is None:
         print_columns(_title(subject), inputs.t, columns)
-    elif states is None:
+    elif asked.states is None:
         _show(subject, parts)
 
 

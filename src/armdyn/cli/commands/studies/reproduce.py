@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from armdyn.cli.interrupts import watch
 from armdyn.cli.long_work import Tell, progress_bar
-from armdyn.cli.resolve import Json
 from armdyn.cli.show import attributes, print_json, print_line, print_list, print_table
 from armdyn.errors import ArmdynError
 from armdyn.reproduce import load
 
 
-def _documents(incomplete: str) -> list[str]:
+def document_names(incomplete: str) -> list[str]:
     """Names of documents for the shell; none where armdyn was installed without them."""
     try:
         return [name for name in (*load("cases").CASES, "all") if name.startswith(incomplete)]
@@ -25,23 +24,13 @@ def _documents(incomplete: str) -> list[str]:
         return []
 
 
-NAME = "A document, or 'all'; left out, they are listed."
-Name = Annotated[str, typer.Argument(metavar="NAME", help=NAME, autocompletion=_documents)]
-Out = Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Folder for pages and figures.")]
-Quick = Annotated[bool, typer.Option("--quick", help="Coarser grids and fewer runs; the same verdicts.")]
-Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of noise, and of motions that a document does not give.")
-]
-Page = Annotated[Path | None, typer.Option("--page", help="With 'all': print the results into this Markdown page.")]
-
-
 def reproduce(
-    name: Name = "",
-    out: Out = Path("armdyn-reproductions"),
-    quick: Quick = False,
-    seed: Seed = 0,
-    page: Page = None,
-    json: Json = False,
+    name: str = "",
+    out: Path = Path("armdyn-reproductions"),
+    quick: bool = False,
+    seed: int = 0,
+    page: Path | None = None,
+    json: bool = False,
 ) -> None:
     """Compute the results of five published papers and reports again and say where they agree.
 

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from armdyn.cli.interrupts import watch
-from armdyn.cli.resolve import Base, Tip, complete_arm, resolve
-
-ArmName = Annotated[
-    str,
-    typer.Argument(
-        metavar="[ARM]",
-        help="A file (.urdf, .xml, .xacro, .toml, .csv) or the name of a library arm.",
-        autocompletion=complete_arm,
-    ),
-]
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 lets the whole network in.")]
-Port = Annotated[
-    int | None, typer.Option(help="Port to listen on; 0 for any free one. [default: the first free from 8080 on]")
-]
-NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only say the address.")]
+from armdyn.cli.resolve import resolve
 
 
 def studio(
-    arm: ArmName = "puma560",
-    host: Host = "127.0.0.1",
-    port: Port = None,
-    no_browser: NoBrowser = False,
-    base: Base = None,
-    tip: Tip = None,
+    arm: str = "puma560",
+    host: str = "127.0.0.1",
+    port: int | None = None,
+    no_browser: bool = False,
+    base: str | None = None,
+    tip: str | None = None,
 ) -> None:
     """Show an arm in the browser: move it, see its torques, play logs, compare controllers, design motions."""
     from armdyn.studio.app import Studio

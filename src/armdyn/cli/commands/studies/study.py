@@ -4,29 +4,19 @@ from __future__ import annotations
 
 from math import isfinite, isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from armdyn.cli.long_work import progress_bar, working
-from armdyn.cli.resolve import Json
 from armdyn.cli.show import print_json
 
 if TYPE_CHECKING:
     from armdyn.study.spec import Study
     from armdyn.study.summary import Summary
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Study file (.toml); see docs/studies.md.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", metavar="FOLDER", help="Default: the study's name.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with what an earlier run left there.")]
-Workers = Annotated[int, typer.Option(help="Processes; 1: this one, 0: one per core.")]
-Dask = Annotated[str | None, typer.Option(help="Compute on the Dask cluster of this scheduler, as tcp://host:8786.")]
-Case = Annotated[int | None, typer.Option(help="Compute this case alone, and show it in full.")]
-
 
 def study(
-    file: File, out: Out = None, resume: Resume = False, workers: Workers = 1, dask: Dask = None, case: Case = None,
-    json: Json = False,
+    file: Path, out: Path | None = None, resume: bool = False, workers: int = 1, dask: str | None = None,
+    case: int | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Compute a study, or go on with one: quantiles, success regions, what matters, and the worst cases."""
     from armdyn.report.registry import report
