@@ -313,6 +313,23 @@ def test_another_arm_is_chosen_from_the_library_and_from_a_file(another, arm, tm
             tab.arm.open(tmp_path / "broken.urdf")
 
 
+def test_a_rejected_log_can_be_accepted_anyway(another, arm, log):
+    backwards = dataclasses.replace(log, tau=-log.tau)
+    with another(arm) as tab:
+        tab.log.load(backwards)
+        assert not tab.identify.force.visible
+        tab.identify.job.start()
+        tab.identify.job.job.join(60)
+        assert tab.state.now.fit is None
+        assert tab.identify.force.visible
+        act(tab.identify.force, True)
+        tab.identify.job.start()
+        tab.identify.job.job.join(60)
+        assert tab.state.now.fit is not None
+        tab.log.load(log)
+        assert not tab.identify.force.visible
+
+
 def test_a_path_is_opened_when_asked_not_while_it_is_typed(another, arm, log_csv, tmp_path):
     (tmp_path / "swing.csv").write_text(log_csv)
     with another(arm) as tab:

@@ -48,8 +48,8 @@ class ExcitePanel:
         self._shown: Excitation | None = None
         gui = page.gui
         self.duration = gui.add_slider("Duration [s]", 2.0, 30.0, 1.0, 10.0)
-        self.acceleration = gui.add_slider("Acceleration up to [rad/s²]", 1.0, 30.0, 0.5, 8.0)
-        self.velocity = gui.add_slider("Velocity up to [rad/s]", 0.2, 6.0, 0.1, 2.0)
+        self.acceleration = gui.add_slider("Max acceleration [rad/s²]", 1.0, 30.0, 0.5, 8.0)
+        self.velocity = gui.add_slider("Max speed [rad/s]", 0.2, 6.0, 0.1, 2.0)
         self.harmonics = gui.add_slider("Harmonics", 3, 10, 1, 5)
         self.budget = gui.add_slider("Time to search [s]", 2.0, 120.0, 1.0, 20.0)
         with gui.add_folder("Protections"):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 
-from armdyn.errors import ArmdynError, ArmdynWarning
+from armdyn.errors import ArmdynError, ArmdynWarning, DataError
 from armdyn.identification.fit.result import Fit
+from armdyn.identification.logs.log import Log
 from armdyn.identification.quality import Level
 from armdyn.progress import ProgressCallback
 from armdyn.studio.drawing.verdict import headline, verdict_html
@@ -23,11 +24,11 @@ class IdentifyPanel:
     def __init__(self, page: Page) -> None:
         self.page = page
         self._shown: Fit | None = None
+        self._rejected: Log | None = None
         gui = page.gui
         self.force = gui.add_checkbox(
-            "Accept any verdict", False, visible=False,
-            hint="Without it a model that is not usable is rejected, and the reasons are shown",
-        )  # fmt: skip
+            "Accept it anyway", False, visible=False, hint="Show the model that was rejected, with its verdict"
+        )
         self.job = JobPanel(page, "Identify the arm from this log", self._run)
         self.verdict = gui.add_html("")
         self.back = gui.add_button("Back to the arm as described", icon="arrow-back-up", visible=False)
@@ -36,9 +37,8 @@ class IdentifyPanel:
 
     def follow(self, state: StudioState) -> None:
         """Offer the job once there is a log; show the verdict of a fit."""
-        ready = state.log is not None
-        for handle in (self.force, self.job.start_button):
-            update(handle, visible=ready)
+        update(self.job.start_button, visible=state.log is not None)
+        update(self.force, visible=state.log is not None and state.log is self._rejected)
         if state.fit is not self._shown:
             self._shown = state.fit
             self.verdict.content = "" if state.fit is None else verdict_html(state.fit)
@@ -58,7 +58,12 @@ class IdentifyPanel:
             raise ArmdynError("load a log first", where="studio")
         with warnings.catch_warnings(record=True) as doubts:
             warnings.simplefilter("always", ArmdynWarning)
-            fit = identify(state.described, state.log, progress=_in_sentences(report), force=self.force.value)
+            try:
+                fit = identify(state.described, state.log, progress=_in_sentences(report), force=self.force.value)
+            except DataError:
+                self._rejected = state.log
+                self.follow(state)
+                raise
         report(1.0, "Drawing ...")
         self.job.status.content = "".join(note_html(f"Please check: {doubt.message}") for doubt in doubts)
         motion = from_log(state.log, fit.arm, state.described)
