@@ -4,12 +4,16 @@ FOLDER is the source of the other version, such as `git worktree add ../before 5
 commands in processes of their own and take turns, the version that begins changing from round to round; a round begins
 with an empty folder of kernels (cold) and repeats each command once (warm). Printed are the least wall and processor
 times of the rounds, and the median of the rounds' ratios; processor times hold on a busy machine too.
+
+With `--durations FILE` every command that shows a bar runs once instead, with an empty folder of kernels, and the times
+of their steps are written: `src/armdyn/cli/durations.json`, from where the first run of a command knows its time left.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
 import os
 import resource
 import statistics
@@ -18,7 +22,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -37,6 +41,15 @@ COMMANDS = {
     "identify ur5e": "identify ur5e log.csv --force --out identified.toml",
     "compare puma560": "compare puma560",
 }
+# Commands that show a bar, as a first user runs them.
+WITH_BARS = (
+    "demo", "excite ur5e --duration 10 --out motion.csv", "identify ur5e log.csv --force --out identified.toml",
+    "validate ur5e log.csv", "payload ur5e carrying.csv", "calibrate ur5e points.csv",
+    "drive-gains ur5e log.csv carrying.csv --mass 2",
+    "identify-servo ur5e servo.csv --command action --measured observation",
+    "simulate ur5e --out run.npz --report run.html",
+    "compare ur5e --report compare.html", "law ur5e computed-torque", "codegen ur5e inverse_dynamics",
+)  # fmt: skip
 # Goals for this version [s of wall time, alone on two cores]: cold, warm.
 GOALS = {"identify-servo, six joints": (8.0, 4.0), "compare puma560": (40.0, 10.0)}
 QUICK = ("--version", "info panda", "simulate panda")  # in small size
@@ -71,8 +84,13 @@ def write_files(folder: Path) -> None:
     q = waves(t, arm.n, 1)
     qd = np.gradient(q, t, axis=0)
     friction = 3.0 * np.tanh(qd / 0.01) + 2.0 * qd
-    tau = armdyn.joint_torque(arm, q, qd, np.gradient(qd, t, axis=0)) + friction + 0.1 * rng.normal(size=q.shape)
-    write_table(folder / "log.csv", ("position", "effort"), [t, q + 1e-5 * rng.normal(size=q.shape), tau])
+    for name, loaded in (("log", arm), ("carrying", arm.with_payload(2.0))):
+        tau = armdyn.joint_torque(loaded, q, qd, np.gradient(qd, t, axis=0)) + friction + 0.1 * rng.normal(size=q.shape)
+        write_table(folder / f"{name}.csv", ("position", "effort"), [t, q + 1e-5 * rng.normal(size=q.shape), tau])
+    q = rng.uniform(-1, 1, (40, arm.n))
+    tips = armdyn.forward_kinematics(arm, q + 0.005)[:, :3, 3] + rng.normal(0, 1e-4, (40, 3))
+    heads = ",".join([*(f"q{k + 1}" for k in range(arm.n)), "x", "y", "z"])
+    np.savetxt(folder / "points.csv", np.column_stack([q, tips]), "%.9g", ",", header=heads, comments="")
     t = np.arange(0.0, SERVO_S, 1 / SERVO_HZ)
     command = waves(t, arm.n, 2)
     write_table(folder / "servo.csv", ("action", "observation"), [t, command, followed(arm, command)])
@@ -120,6 +138,16 @@ def measured(words: str, sources: list[Path], folder: Path, rounds: int) -> list
     return times
 
 
+def durations(folder: Path) -> dict[str, Any]:
+    """Times of the steps of every command with a bar, in a first run."""
+    source, record = Path(__file__).resolve().parents[1], {}
+    for words in WITH_BARS:
+        with tempfile.TemporaryDirectory() as cache:
+            seconds(source, words, folder, Path(cache))
+            record |= json.loads(Path(cache, "durations.json").read_text(encoding="utf-8"))
+    return {command: about | {"arms": []} for command, about in record.items()}
+
+
 def row(name: str, state: int, times: list[list[list[Seconds]]]) -> str:
     """A line of the table."""
     cells = [name, STATES[state]]
@@ -138,7 +166,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?", help="source of the other version")
     parser.add_argument("--only", action="append", metavar="WORD", help="commands with this word alone; repeatable")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--durations", type=Path, metavar="FILE", help="write the times of steps instead")
     options = parser.parse_args()
+    if options.durations:
+        with tempfile.TemporaryDirectory() as folder:
+            write_files(Path(folder))
+            lines = (f"  {json.dumps(name)}: {json.dumps(about)}" for name, about in durations(Path(folder)).items())
+            options.durations.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+        return
     sources = [Path(__file__).resolve().parents[1], *([options.folder.resolve()] if options.folder else [])]
     others = ["other wall", "other CPU", "ratio wall", "ratio CPU"] if options.folder else []
     heads = ["command", "kernels", "wall [s]", "CPU [s]", *others, "goal, wall [s]"]

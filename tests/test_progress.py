@@ -71,8 +71,10 @@ def test_the_time_left_goes_on_between_two_reports(monkeypatch):
     assert str(left) == "30 s left, "
     now[0] = 125.0
     assert str(left) == "15 s left, "
+    now[0] = 139.5
+    assert str(left) == "less than a second left, "
     now[0] = 190.0
-    assert str(left) == "0 s left, "
+    assert str(left) == ""
     left.update(0.25)
     assert str(left) == "4 min left, "
 

@@ -87,29 +87,63 @@ def make_bar(console: Console | None = None) -> RichProgress:
     return Progress(*columns, console=console, transient=True, disable=not (console.is_terminal or console.is_jupyter))
 
 
-def add_task(bar: RichProgress, text: str) -> ProgressCallback:
-    """A line on a bar, as a callback."""
-    left = TimeLeft()
+def add_task(bar: RichProgress, text: str, earlier: EarlierRun | None = None) -> ProgressCallback:
+    """A line on a bar, as a callback; `earlier` is a run whose steps took as long as these are expected to."""
+    left = TimeLeft(earlier)
     task = bar.add_task(text, total=None, left=left)
 
     def show(done: float, total: float, text: str) -> None:
-        left.update(done / total if total else 0.0)
+        left.update(done / total if total else 0.0, text)
         bar.update(task, completed=done, total=total or None, description=text)
 
     return show
 
 
+class EarlierRun(Protocol):
+    """An earlier run of the same program, step by step."""
+
+    def left(self) -> float | None:
+        """Return the time left if this run goes on as that one did [s], None if its step was not among those."""
+
+    def left_after_bar(self) -> float:
+        """Return the part of it behind the bar that is shown now [s]."""
+
+
 class TimeLeft:
-    """Time that work will still take, if all of it goes on as before; its text is that of the moment."""
+    """Time that work will still take: measured by the shares done of a step, or that of an earlier run.
 
-    def __init__(self) -> None:
-        self._begin, self._end = time.monotonic(), float("nan")
+    Where neither is known, all of it goes on as before. The text is that of the moment, and empty while work takes
+    longer than expected.
+    """
 
-    def update(self, share: float) -> None:
+    def __init__(self, earlier: EarlierRun | None = None) -> None:
+        self._earlier, self._begin = earlier, time.monotonic()
+        self._text, self._first = "", (self._begin, 0.0)
+        self._end: float | None = None
+        self._measured = False
+
+    def update(self, share: float, text: str = "") -> None:
         """Note how much is done."""
-        if share > 0:
-            self._end = self._begin + (time.monotonic() - self._begin) / share
+        now = time.monotonic()
+        if text != self._text:
+            self._text, self._first = text, (now, share)
+        before, at_first = self._first
+        self._measured = share > at_first
+        if not self._measured:
+            before, at_first = self._begin, 0.0
+        self._end = now + (now - before) * (1 - share) / (share - at_first) if share > at_first else None
+
+    def seconds(self) -> float | None:
+        """Return the time left [s], None where nothing is known of it."""
+        before = None if self._measured or self._earlier is None else self._earlier.left()
+        if before is not None or self._end is None:
+            return before
+        return self._end - time.monotonic() + (0.0 if self._earlier is None else self._earlier.left_after_bar())
 
     def __str__(self) -> str:
-        left = max(self._end - time.monotonic(), 0.0) if self._end == self._end else None
-        return "" if left is None else f"{left:.0f} s left, " if left < 120 else f"{left / 60:.0f} min left, "
+        left = self.seconds()
+        if left is None or left <= 0:
+            return ""
+        if left < 1:
+            return "less than a second left, "
+        return f"{left:.0f} s left, " if left < 120 else f"{left / 60:.0f} min left, "

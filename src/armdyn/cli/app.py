@@ -20,6 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from armdyn.cli import INTERRUPTED
+from armdyn.cli.durations import begin_command
 from armdyn.cli.interrupts import leave, watching
 from armdyn.cli.options import spread_options
 from armdyn.cli.parser import PlainCommand
@@ -128,6 +129,7 @@ def main() -> None:
     warnings.showwarning = _warn  # type: ignore[assignment]
     # Typer's parser would look through all installed packages for extensions of its parser.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    durations = begin_command(*(*arguments, "", "")[:2])
     try:
         with watching():
             program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(
@@ -138,6 +140,8 @@ def main() -> None:
             raise
         sys.exit(_complaint(error, arguments))
     except SystemExit as end:
+        if end.code in (0, 3):
+            durations.save()
         # Commands that notice Ctrl-C themselves say what they keep; the others are typer's to end.
         if end.code == INTERRUPTED and isinstance(getattr(end.__context__, "__cause__", None), KeyboardInterrupt):
             print("armdyn: interrupted", file=sys.stderr)

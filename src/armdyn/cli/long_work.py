@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import typer
 
 from armdyn.cli import INTERRUPTED
+from armdyn.cli.durations import durations
 from armdyn.cli.interrupts import PATIENCE_S, SAVING_S, watch
 from armdyn.progress import add_task, make_bar
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 NOTHING_KEPT = "nothing was written; run the command again to restart"
 MODELS = (".urdf", ".xml", ".toml", ".csv")
@@ -47,7 +51,13 @@ class Tell(Protocol):
 
 
 @contextmanager
-def progress_bar(outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, saves: bool = False) -> Iterator[Tell]:
+def progress_bar(
+    outcome: str = NOTHING_KEPT,
+    patience: float = PATIENCE_S,
+    *,
+    saves: bool = False,
+    console: Console | None = None,
+) -> Iterator[Tell]:
     """A bar on stderr with the time left, on terminals alone; where the total is 0 it shows only that work goes on.
 
     Ctrl-C ends the program with a word on where it was and what is kept, within `patience` [s]; where the command has
@@ -58,12 +68,14 @@ def progress_bar(outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, s
     monitor.settled.clear()
     monitor.patience, monitor.message = patience, f"interrupted while {doing}; {outcome}"
     try:
-        with make_bar() as bar:
-            draw_line = add_task(bar, doing)
+        with make_bar(console) as bar:
+            draw_line = add_task(bar, doing, durations())
+            durations().enter(doing, new_bar=True)
 
             def show(done: float, total: float, text: str, has_result: bool = False) -> None:
                 nonlocal doing
                 doing = text
+                durations().enter(text)
                 monitor.message, monitor.patience = (
                     f"interrupted while {text}; {outcome}",
                     SAVING_S if has_result else patience,
@@ -79,19 +91,19 @@ def progress_bar(outcome: str = NOTHING_KEPT, patience: float = PATIENCE_S, *, s
         end_command(f" while {doing}; {outcome}")
     finally:
         monitor.saves = False
+        durations().enter("")
     monitor.settled.set()  # what was found is being written
     monitor.patience = PATIENCE_S
 
 
 @contextmanager
 def working(*steps: str, outcome: str = NOTHING_KEPT) -> Iterator[Callable[[], None]]:
-    """Show steps of work; what is yielded goes on to the next one. Of a single step nobody can tell how far it is."""
+    """Show steps of work; what is yielded goes on to the next one. Their number is no measure of their time."""
     with progress_bar(outcome) as tell:
-        rest = iter(enumerate(steps))
+        rest = iter(steps)
 
         def go_on() -> None:
-            done, text = next(rest)
-            tell(done, len(steps) if done else 0, text)
+            tell(0, 0, next(rest))
 
         go_on()
         before = watch().pressed

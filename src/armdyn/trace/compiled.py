@@ -6,6 +6,7 @@ import ctypes
 import hashlib
 import os
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -29,6 +30,7 @@ MAX_NATIVE_INSTRUCTIONS = 60_000
 NO_FORMULAS = b"NO_FORMULAS = True"
 
 Code = TypeVar("Code")
+seconds_compiling = 0.0  # of this process, tracing included
 _lock = threading.Lock()  # LLVM's global state; also keeps two threads from compiling the same program
 
 
@@ -45,6 +47,7 @@ def compile_program(
     apart everything that armdyn's own text does not decide; None means that the graph does. `form` says
     what is compiled around the graph, and `load` brings machine code into this process.
     """
+    global seconds_compiling
     from armdyn.trace import cache as disk
 
     with _lock:
@@ -52,6 +55,7 @@ def compile_program(
         module = disk.read(name) if name else None
         if module is not None:
             return load(module)
+        begin = time.perf_counter()
         from armdyn.trace.llvm.compile import compile_graph
 
         traced = program()
@@ -65,6 +69,7 @@ def compile_program(
         if module is None:
             module = compile_graph(graph, frozenset(k for k, p in enumerate(traced.inputs) if p.name in shared), form)
             disk.write(name, module)
+        seconds_compiling += time.perf_counter() - begin
         return load(module)
 
 

@@ -10,9 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from armdyn.cli.interrupts import watch
+from armdyn.cli.long_work import progress_bar
 from armdyn.cli.show import print_json, print_list
 
 if TYPE_CHECKING:
@@ -59,22 +57,14 @@ def demo(
 def _run(study: DemoStudy, out: Path, console: Console) -> list[str]:
     """All stages with a bar; what each achieved."""
     from armdyn.cli.demo import study as demo_study
-    from armdyn.progress import add_task, make_bar
 
-    lines, title = [], "starting"
-    outcome = f"earlier results are in {out}; run 'armdyn demo' again to restart"
-    try:
-        with make_bar(console) as bar:
-            tell = add_task(bar, title)
-            for at, (title, name) in enumerate(STAGES):
-                tell(at, len(STAGES) + 1, f"{title}, {at + 1} of {len(STAGES) + 1}")
-                watch().message = f"interrupted while {title}; {outcome}"
-                begun = time.perf_counter()
-                lines.append(getattr(demo_study, name)(study, out))
-                console.print(f"  {title:<30}{time.perf_counter() - begun:6.2f} s")
-            tell(len(STAGES), len(STAGES) + 1, "drawing")
-            demo_study.show(study, lines, out)
-    except KeyboardInterrupt:
-        typer.echo(f"armdyn: interrupted while {title}; {outcome}", err=True)
-        raise typer.Exit(130) from None
+    lines, stages = [], len(STAGES) + 1
+    with progress_bar(f"earlier results are in {out}; run 'armdyn demo' again to restart", console=console) as tell:
+        for at, (title, name) in enumerate(STAGES):
+            tell(at, stages, f"{title}, {at + 1} of {stages}")
+            begun = time.perf_counter()
+            lines.append(getattr(demo_study, name)(study, out))
+            console.print(f"  {title:<30}{time.perf_counter() - begun:6.2f} s")
+        tell(stages - 1, stages, f"drawing, {stages} of {stages}")
+        demo_study.show(study, lines, out)
     return lines

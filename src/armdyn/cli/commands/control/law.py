@@ -43,7 +43,9 @@ def law(
     if fmu is not None:
         from armdyn.control.fmu import law_fmu
 
-        print_written([law_fmu(chosen, fmu, rate)], json)
+        with working("writing C"):
+            written = law_fmu(chosen, fmu, rate)
+        print_written([written], json)
         return
     require_folder(out)
     prefix = identifier(f"{subject.name}_{plain_name(name)}").lower() if prefix is None else prefix

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from armdyn.cli.durations import record_file
 from armdyn.cli.show import print_json
 
 
@@ -13,6 +14,8 @@ def cache(
     from armdyn.trace import cache as disk
 
     deleted = disk.clear() if clear else 0
+    if clear:
+        record_file().unlink(missing_ok=True)
     entries, size = disk.size()
     if json:
         print_json({"folder": str(disk.folder()), "entries": entries, "bytes": size, "deleted": deleted})
