@@ -10,7 +10,7 @@ import pytest
 from armdyn import arms, link_poses
 from armdyn.dynamics import spring_energy
 from armdyn.spatial.rotation import from_quaternion
-from armdyn.studio.drawing.springs import Springs, coil, spring_ends
+from armdyn.studio.drawing.springs import SpringCoils, coil, spring_ends
 from armdyn.studio.state import first_state
 
 
@@ -40,7 +40,7 @@ def test_a_coil_reaches_from_zero_to_one_and_is_closed_along_its_wire():
 def test_coils_follow_the_arm(palletizer):
     node = types.SimpleNamespace()
     scene = types.SimpleNamespace(add_mesh_simple=lambda *args, **options: node)
-    springs = Springs(scene, palletizer, extent=2.0)
+    springs = SpringCoils(scene, palletizer, extent=2.0)
     state = first_state(palletizer)
     springs.follow(state)
     ((start, end),) = spring_ends(palletizer, state.links)

@@ -13,7 +13,7 @@ from armdyn.studio.drawing.camera import first_view
 from armdyn.studio.drawing.ellipsoids import ellipsoids
 from armdyn.studio.drawing.nodes import SEE_THROUGH, add_shape, remove, set_visible
 from armdyn.studio.drawing.shapes import PAINT, capsule_shapes
-from armdyn.studio.drawing.springs import Springs
+from armdyn.studio.drawing.springs import SpringCoils
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.state import ArmState, StudioState
 from armdyn.studio.tip import handle_pose
@@ -47,7 +47,7 @@ class ArmScene:
         self.before: list[Any] = []  # ellipsoids and centres of mass as they were described
         self.capsules: list[Any] = []
         self.around = Around(self.scene)
-        self.springs = Springs(self.scene, state.arm, self.room.extent)
+        self.springs = SpringCoils(self.scene, state.arm, self.room.extent)
         self._shown = {"ellipsoids": False, "centres": False, "before": True}
         self._drawn: tuple[Any, ...] = (None, None)
         state.on_change(self.follow)

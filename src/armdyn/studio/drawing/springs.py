@@ -45,7 +45,7 @@ def coil() -> tuple[NDArray, NDArray]:
     return vertices, np.concatenate([quads[:, [0, 2, 1]], quads[:, [0, 3, 2]]])
 
 
-class Springs:
+class SpringCoils:
     """The coils of an arm in one tab."""
 
     def __init__(self, scene: SceneApi, arm: Arm, extent: float) -> None:
