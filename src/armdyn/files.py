@@ -10,6 +10,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -78,9 +79,20 @@ def require_file(path: str | os.PathLike[str], largest: int = MAX_TABLE_BYTES) -
     return path
 
 
-def fill_template(path: Path, **values: object) -> str:
-    """The text of a file of armdyn's own, with values for the names that stand in it between @ in capitals."""
-    return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), path.read_text("utf-8"))
+def fill_template(path: Path, section: str = "", /, **values: object) -> str:
+    """The text of a file of armdyn's own, with values for the names that stand in it between @ in capitals.
+
+    A file may hold several texts, each a section that begins behind a line `;; name`.
+    """
+    return re.sub(r"@([A-Z_]+)@", lambda name: str(values[name[1].lower()]), _sections(path)[section])
+
+
+@cache
+def _sections(path: Path) -> dict[str, str]:
+    """The texts of a template by name; what stands before the first name, all where there is none, has none."""
+    first, *others = re.split(r"^;; (\w+)\n", path.read_text("utf-8"), flags=re.MULTILINE)
+    texts = (text.removesuffix("\n") for text in others[1::2])
+    return {"": first, **dict(zip(others[::2], texts, strict=True))}
 
 
 def require_folder(path: str | os.PathLike[str]) -> Path:

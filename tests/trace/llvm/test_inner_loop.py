@@ -36,7 +36,7 @@ def test_fetching_ahead_changes_no_bit(
     fetching, ahead = made(arm, name)
     monkeypatch.setattr(inner_loop, "STEPS_PER_LINE", 10**9)
     plain, without = made(arm, name)
-    of_copies = inner_loop.STREAM.count("call void @llvm.prefetch")
+    of_copies = inner_loop.stream().count("call void @llvm.prefetch")
     assert plain.count("call void @llvm.prefetch") == of_copies
     width = target().host.width
     if width >= 4:  # narrower kernels have no results that wait for memory

@@ -48,6 +48,10 @@ class Emitter:
         """Append an instruction without a result."""
         self.lines.append(f"  {text}")
 
+    def text(self, lines: str) -> None:
+        """Append lines as they are."""
+        self.lines.append(lines)
+
     def label(self, name: str) -> None:
         """Start a block."""
         self.lines.append(f"{name}:")
