@@ -79,12 +79,13 @@ def arm_from_toml(text: str, where: str = "TOML text") -> Arm:
             return arm_from_dh(table.rows, **table.options)
         if kinds == ["member"]:
             return arm_from_vectors(document["member"], **arm_options(document, "member", (), where))
-        return _arm_from_document(document, where)
+        return arm_from_document(document, where)
     except ModelError as error:
         raise error.at(where) from None
 
 
-def _arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
+def arm_from_document(document: Mapping[str, Any], where: str) -> Arm:
+    """The arm that a document of the complete format describes."""
     options = arm_options(document, "joint", TOP_KEYS, where)
     if document.get("format", FORMAT) != FORMAT or document.get("version", VERSION) != VERSION:
         raise ReadError(

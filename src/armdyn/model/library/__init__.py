@@ -10,16 +10,13 @@ NO_FORMULAS = True  # its text is no part of the key of compiled code
 export(
     __name__,
     {
-        "kuka": "iiwa14 lwr4",
         "lu_meng": "lu_meng2 lu_meng4",
+        "market": "iiwa14 lwr4 panda ur10 ur5 ur5e xarm7",
         "mechanisms": "gripper palletizer torso_arm two_arms",
-        "panda": "panda",
         "puma3": "puma3",
         "puma560": "puma560",
         "sarcos": "sarcos",
         "textbook": "cylindrical planar2 scara stanford",
-        "universal_robots": "ur10 ur5 ur5e",
         "vukobratovic": "vukobratovic3",
-        "xarm": "xarm7",
     },
 )

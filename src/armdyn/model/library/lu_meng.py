@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armdyn.model.arm import Arm
-from armdyn.model.library.tables import library_arm, rows
+from armdyn.model.library.tables import library_arm
 from armdyn.spatial.transform import transform
-
-PAPER = "Lu and Meng (1993), IEEE Trans. Robotics and Automation"
 
 
 def lu_meng2(
@@ -41,19 +39,8 @@ def lu_meng2(
     W.-S. Lu and Q.-H. Meng, Regressor formulation of robot dynamics: computation and applications, IEEE
     Trans. Robotics and Automation 9(3), 1993, sections III-C and IV-C.
     """
-    table = rows(kind="RR", a=(0.0, l1), mass=(m1, m2), com=np.zeros((2, 3)), inertia=np.zeros((2, 3, 3)))
-    arm = Arm.from_dh(
-        table,
-        convention="modified",
-        name="lu_meng2",
-        gravity=(0.0, -9.81, 0.0),
-        tool_pose=transform(translation=(l2, 0.0, 0.0)),
-        notes=(
-            f"Source: {PAPER}, sections III-C and IV-C.",
-            "Assumed: lengths, masses and the load's numbers (the example is symbolic); the bar is "
-            "slender, so Ixx = 0 and Iyy = Izz.",
-        ),
-    )
+    arm = library_arm("lu_meng2", a=(0.0, l1), mass=(m1, m2), com=np.zeros((2, 3)), inertia=np.zeros((2, 3, 3)))
+    arm = arm.with_tool(transform(translation=(l2, 0.0, 0.0)))
     return arm.with_payload(m3, (px, 0.0, 0.0), np.diag([0.0, Izz, Izz])) if m3 else arm
 
 

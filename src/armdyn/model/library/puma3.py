@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, check_choice
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma560 import armstrong_drives, friction, puma560
-from armdyn.model.library.tables import library_table, limits_in_degrees, rows
+from armdyn.model.library.tables import library_arm
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import rotation_z
 from armdyn.spatial.transform import inverse, transform
 
 # Armstrong's joint angles where those of the thesis are zero.
 ARMSTRONG_ZERO = (-np.pi, np.pi, -np.pi, 0.0, 0.0, 0.0)
-
-GEOMETRY: dict[str, dict[str, Any]] = {
-    "modified": {"a": (0.0, 0.0, 0.4318), "alpha": (0.0, np.pi / 2, 0.0), "d": (0.0, 0.0, 0.0)},
-    "standard": {"a": (0.0, 0.432, 0.02), "alpha": (np.pi / 2, 0.0, -np.pi / 2), "d": (0.0, 0.149, 0.0)},
-}
 
 
 def puma3(convention: str = "modified") -> Arm:
@@ -39,31 +32,10 @@ def puma3(convention: str = "modified") -> Arm:
     B. N. Kapadia, Dynamic estimation for serial manipulators, McGill University, 1995: Tables 5.1, 6.1,
     7.1 and appendix A. Inertial parameters: Armstrong et al. (1986), expressed in these frames.
     """
-    check_choice("puma3", "convention", convention, GEOMETRY, ModelError)
-    whole = library_table("puma560")
-    velocity = whole["limits_in_degrees"]["velocity"][:3]
-    table = rows(
-        kind="RRR",
-        **GEOMETRY[convention],
-        limits=limits_in_degrees((-160, -35, -225), (160, 215, 45), velocity, (131.44, 228.57, 113.86)),
-        friction=friction()[:3],
-        drive=armstrong_drives()[:3],
-    )
-    frames = {"modified": "appendix A (modified DH)", "standard": "Table 6.1 (in fact standard DH)"}
-    arm = Arm.from_dh(
-        table,
-        convention=convention,
-        name="puma3" if convention == "modified" else "puma3_standard",
-        notes=(
-            f"Source: Kapadia (1995), McGill University, frames of {frames[convention]}.",
-            "Limits of position and effort: its Table 5.1.",
-            "Inertial parameters, rotor inertia and friction: those of puma560(), in these frames; Table "
-            "7.1 of the thesis was computed from the same data (11 of its 15 base parameters agree).",
-            "Assumed: the wrist is locked at q4 = q5 = q6 = 0 and carried by link 3; the upper arm is "
-            "0.4318 m in the frames of appendix A; velocity limits as of puma560().",
-        ),
-    )
-    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3)))).with_floor(whole["floor"])
+    check_choice("puma3", "convention", convention, ("modified", "standard"), ModelError)
+    name = "puma3" if convention == "modified" else "puma3_standard"
+    arm = library_arm(name, friction=friction()[:3], drive=armstrong_drives()[:3])
+    return arm.with_theta(_armstrong_theta(_frames(arm, np.zeros(3))))
 
 
 def _armstrong_theta(frames: list[NDArray]) -> NDArray:

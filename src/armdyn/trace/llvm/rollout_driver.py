@@ -21,7 +21,6 @@ from armdyn.trace.llvm.body import (
 from armdyn.trace.llvm.emit import Emitter
 from armdyn.trace.llvm.layout import Layout
 
-
 _text = partial(fill_template, Path(__file__).with_name("rollout_driver.ll"))
 
 
