@@ -193,13 +193,15 @@ def _in_options(text: str, arguments: list[str]) -> str:
 
 
 def _warn(message: Warning | str, category: type[Warning], *place: Any) -> None:
-    """Show a warning of ours without the line of code that gave it."""
-    if issubclass(category, ArmdynWarning):
-        print(f"armdyn: warning: {_in_options(str(message), sys.argv[1:])}", file=sys.stderr)
-    else:
+    """Show a warning of ours without the line of code that gave it, and once."""
+    if not issubclass(category, ArmdynWarning):
         _show_warning(message, category, *place)
+    elif str(message) not in _warned:
+        _warned.add(str(message))
+        print(f"armdyn: warning: {_in_options(str(message), sys.argv[1:])}", file=sys.stderr)
 
 
+_warned: set[str] = set()
 _show_warning = warnings.showwarning
 
 

@@ -59,6 +59,9 @@ def library_names() -> tuple[str, ...]:
 
 
 def close_to(word: str, known: tuple[str, ...]) -> str:
-    """A hint at the name that was probably meant, or nothing."""
-    close = get_close_matches(word.lower(), known, n=1)
-    return f" (did you mean '{close[0]}'?)" if close else ""
+    """A hint at the names that were probably meant, or nothing."""
+    near = get_close_matches(word.lower(), known, n=1)
+    near += [
+        name for name in known if name not in near and name.partition(":")[0] == name and name.startswith(word.lower())
+    ]
+    return f" (did you mean {' or '.join(map(repr, near))}?)" if word and near else ""

@@ -40,9 +40,9 @@ def expand_xacro(
         If the xacro fails, reads elsewhere, or takes too long.
     """
     where = Path(path).name
-    xacrodoc = import_extra("xacrodoc", "xacro files need xacrodoc, which is not installed", "xacro")
     if not Path(path).is_file():
         raise ReadError("no such file", path=path)
+    xacrodoc = import_extra("xacrodoc", "xacro files need xacrodoc, which is not installed", "xacro")
     folders = [str(Path(folder).resolve()) for folder in packages]
     for folder in folders:
         if not Path(folder).is_dir():

@@ -86,6 +86,15 @@ def test_a_line_that_counts_columns_names_none(tmp_path, puma, first):
     np.testing.assert_allclose(log.q, q)
 
 
+@pytest.mark.parametrize("rate", [None, 1.0])
+def test_velocities_without_names_are_no_torques(tmp_path, puma, rate):
+    """In a file of positions and velocities alone the second group would pass for torques."""
+    t, q, qd, _ = motion(6)
+    blocks = (t, q, qd) if rate is None else (q, qd)
+    with raises(ReadError, cause=re.compile("are the velocities of columns .*, and no columns of torques are left")):
+        armdyn.read_log(save(tmp_path / "log.csv", *blocks), puma, rate=rate and 1 / (t[1] - t[0]))
+
+
 def test_columns_that_cannot_be_told_apart(tmp_path, puma):
     t, q, _, tau = motion(6)
     with raises(

@@ -51,11 +51,21 @@ def guess_columns(
         raise ReadError("column 1 has no name and counts rows", where=where, remedy="give rate, the samples per second")
     if times and rate is None:
         guess["t"] = [names[times[-1]]]
+    step = float(np.median(np.diff(data[:, times[-1]]))) if "t" in guess else 0.0 if rate is None else 1 / rate
+    groups = data[:, leading:].reshape(len(data), -1, arm.n)
+    if "qd" not in guess and _are_velocities(groups[:, roles["q"]], groups[:, roles["tau"]], step):
+        cause = (
+            f"{_listed(guess['tau'])} are the velocities of {_listed(guess['q'])}, and no columns of torques are left"
+        )
+        raise ReadError(cause, where=where)
     listed = "; ".join(
-        f"{role}: column{'s' if len(some) > 1 else ''} {' .. '.join(dict.fromkeys((some[0], some[-1])))}"
-        for role, some in sorted(guess.items(), key=lambda item: int(item[1][0]))
+        f"{role}: {_listed(some)}" for role, some in sorted(guess.items(), key=lambda item: int(item[1][0]))
     )
     return guess, f"no names of columns; guessed {listed}"
+
+
+def _listed(names: list[str]) -> str:
+    return f"column{'s' if len(names) > 1 else ''} {' .. '.join(dict.fromkeys((names[0], names[-1])))}"
 
 
 def _fits(data: NDArray, leading: int, n: int) -> bool:
@@ -105,6 +115,13 @@ def _roughness(group: NDArray) -> float:
     first, second = np.diff(group, axis=0).std(axis=0), np.diff(group, 2, axis=0).std(axis=0)
     moving = first > 0
     return float(np.median(second[moving] / first[moving])) if moving.any() else np.inf
+
+
+def _are_velocities(positions: NDArray, rates: NDArray, step: float) -> bool:
+    """Whether a group times the step [s] makes the changes of another."""
+    changes = np.diff(positions, axis=0)
+    rest = changes - step * (rates[1:] + rates[:-1]) / 2
+    return bool(np.nansum(rest**2) < (1 - RATE_LIKENESS) * np.nansum(changes**2))
 
 
 def _is_rate(positions: NDArray, rates: NDArray) -> bool:

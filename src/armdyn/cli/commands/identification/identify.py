@@ -13,7 +13,7 @@ import typer
 from armdyn.cli.logs import LogOptions, mount_arm, option_words, reject_swapped
 from armdyn.cli.long_work import Tell, progress_bar, require_folders, write_results
 from armdyn.cli.resolve import resolve
-from armdyn.cli.show import attributes, held_warnings, number, print_json, print_list, print_table
+from armdyn.cli.show import attributes, held_warnings, number, print_json, print_line, print_list, print_table
 
 if TYPE_CHECKING:
     from armdyn.identification.fit.result import Fit
@@ -93,6 +93,9 @@ def identify(
     if results.json:
         print_json(summary(fit))
     else:
+        for log in read:
+            for note in (note for note in log.notes if note.startswith("no names of columns")):
+                print_line(f"{log.name}: {note}")
         conclude(fit, results.out, results.report)
         if results.verbose:
             show(fit)
