@@ -1,9 +1,11 @@
-"""Every number of identification, and how flat the errors are around it: `python benchmarks/constants.py`.
+"""Every number of identification, and how flat the scores are around it: `python benchmarks/constants.py`.
 
 A number is a module-level constant of `src/armdyn/identification`; its comment says what it decides. Each is halved
-and doubled, one at a time, and real arms (one task each) and synthetic ones (`zoo/`) are identified again; errors stand
-over those of plain least squares. A value is also chosen on all robots but one, both kinds counting alike: a number
-that matters keeps its value then, and a number around which the score is flat could be another.
+and doubled, one at a time, with the numbers that follow from it, where it can matter: numbers of the fit by the error
+of the consistent and the free model together over plain least squares', on logs that are not checked; numbers of the
+checks by what is found in clean logs and in logs with a fault; numbers of reading by both. A value is also chosen on
+all tasks but one, real and synthetic ones counting alike: a number that matters keeps its value then, and a number
+around which the score is flat could be another. Numbers that none of the tasks meets say where they decide.
 
     python benchmarks/constants.py --only fit --results rows.jsonl     # goes on where it stopped
     python benchmarks/constants.py --list                              # the numbers alone
@@ -27,19 +29,45 @@ from unittest.mock import patch
 
 import numpy as np
 from robots import finished, make, run
+from zoo.faults import spoil
 from zoo.plain import plain_errors, prediction_error
-from zoo.real import real_cases
 from zoo.score import read
 from zoo.tables import LEAST, mean
+from zoo.thresholds import HALF_TOLD, UNTOLD, told
 
 import armdyn
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, DataError
+from armdyn.identification.hypotheses.check import PreparedLogs, check_logs
 
 FOLDER = Path(armdyn.__file__).parent / "identification"
 FACTORS = (0.5, 2.0)
 SMALL = os.environ.get("ARMDYN_BENCHMARK") == "small"  # one arm, a few numbers: CI size
-SEEDS = 8
-UNCHECKED = ("fit", "motion", "estimators", "quality", "correlation")  # folders whose numbers checks do not see
+# Tasks by which numbers of the fit are scored: arms with few joints and many, logs that repeat, joints at rest.
+FITS = ("zoo-1", "EMPS 60/40", "LWR4 1>2", "zoo-5", "double pendulum 60/40", "zoo-17", "XB4 1+2>3", "zoo-20")
+# Logs by which numbers of the checks are: one clean for each with a fault.
+CHECKS = (
+    "zoo-0|delay", "LWR4 1>2", "zoo-17|step", "zoo-4|frozen", "zoo-5", "zoo-2|spikes", "XB4 1+2>3", "zoo-15|clipped",
+    "zoo-5|dead", "zoo-1", "zoo-7|exchange", "EMPS 60/40", "zoo-13|other arm", "zoo-11", "zoo-22|sign", "zoo-20",
+)  # fmt: skip
+# Where numbers decide that none of these tasks meets.
+ELSEWHERE = {
+    "drive_gains": "`identify_drive_gains` alone",
+    "estimators": "the estimators, which `identify` does not use",
+    "fit.next_motion": "the motion to log next",
+    "fit.novel_motion": "the expected error, not the model",
+    "fit.uncertainty": "the expected error, not the model",
+    "limits.CAREFUL_ERROR": "the verdict, not the model",
+    "limits.NOT_USABLE_ERROR": "the verdict, not the model",
+    "logs.column_names": "units of columns by their definition",
+    "logs.columns": "tables whose times have no unit, or none",
+    "logs.guess_columns": "columns without names",
+    "logs.parquet_footer": "the format's own numbers",
+    "logs.read_tables": "the format's own numbers",
+    "motion.kalman_noise": "the Kalman smoother, where it is asked for",
+    "payload": "`identify_payload` alone",
+    "poses": "logs of poses held still",
+    "quality": "the verdict, not the model",
+}
 
 
 class Constant(NamedTuple):
@@ -104,75 +132,142 @@ def _numbers() -> dict[str, Constant]:
     return {f"{constant.module}.{constant.name}": constant for constant in constants()}
 
 
+def why_not(key: str) -> str:
+    """Where a number decides that the tasks do not meet; empty where they do."""
+    return next((words for start, words in ELSEWHERE.items() if f"{key}.".startswith(f"{start}.")), "")
+
+
+def tasks_of(key: str) -> tuple[str, ...]:
+    """Tasks that tell a number, or its module: `fit:` are those of the fit, the others those of checks."""
+    fits, checks = tuple(f"fit:{name}" for name in FITS), CHECKS
+    if why_not(key):
+        return ()
+    return checks if key.startswith("hypotheses") else (*fits, *checks) if key.startswith(("logs", "limits")) else fits
+
+
 @lru_cache(maxsize=1)
-def _prepared(name: str) -> tuple[Any, list[Any], Any, float]:
-    case = make(name)
-    plain = plain_errors(case.arm, case.train, case.test)[1]
-    return case, [read(case, table) for table in case.train], read(case, case.test), plain
+def _case(name: str) -> tuple[Any, float]:
+    whole, _, fault = name.removeprefix("fit:").partition("|")
+    case = spoil(make(whole), fault) if fault else make(whole)
+    return case, plain_errors(case.arm, case.train, case.test)[1] if name.startswith("fit:") else np.nan
 
 
-def error(name: str, key: str, factor: float) -> float:
-    """Error of the consistent and the free model together over plain least squares', or 1 where a log is rejected."""
-    case, logs, test, plain = _prepared(name)
-    identify = import_module("armdyn.identification.identify")
+def _patched(constant: Constant, factor: float) -> Iterator[Any]:
+    """Replacements of a number, and of all that are computed from it, wherever they are."""
+    rooms = [room for name, room in sys.modules.items() if name.startswith("armdyn.")]
+    changed = {constant.name: (constant.value, scaled(constant.value, factor))}
+    for _ in range(2):  # numbers by others that are by the first
+        for path in sorted(FOLDER.rglob("*.py")):
+            room = sys.modules.get(".".join(("armdyn.identification", *path.relative_to(FOLDER).with_suffix("").parts)))
+            for name, value in _computed(path) if room is not None else ():
+                known = {n: new for n, (old, new) in changed.items() if getattr(room, n, None) is old}
+                if name not in changed and known.keys() & {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}:
+                    code = compile(ast.Expression(value), str(path), "eval")
+                    changed[name] = getattr(room, name), eval(code, vars(room) | known)
+    for name, (old, new) in changed.items():
+        yield from (patch.object(room, name, new) for room in rooms if getattr(room, name, None) is old)
+
+
+@cache
+def _computed(path: Path) -> list[tuple[str, ast.expr]]:
+    """Module-level numbers that are computed from others."""
+    nodes = [node for node in ast.parse(path.read_text()).body if isinstance(node, ast.Assign)]
+    return [(node.targets[0].id, node.value) for node in nodes
+            if isinstance(node.targets[0], ast.Name) and _upper(node.targets[0])
+            and isinstance(node.value, ast.BinOp | ast.Call)]  # fmt: skip
+
+
+def _forget() -> None:
+    """Clear what functions remember, for it was computed with other numbers."""
+    for name, room in list(sys.modules.items()):
+        if name.startswith("armdyn.identification."):
+            for function in vars(room).values():
+                getattr(function, "cache_clear", lambda: None)()
+
+
+def result(name: str, key: str, factor: float) -> float:
+    """Score of a task with a number multiplied by a factor: an error over plain least squares', or a loss."""
+    constant = _numbers().get(key)
     with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        constant = _numbers().get(key)
-        if constant is None or constant.module.startswith(UNCHECKED):
-            stack.enter_context(patch.object(identify, "run_checks", lambda *_, **__: ((), ())))
-        if constant is not None:
-            for room in [m for n, m in sys.modules.items() if n.startswith("armdyn.")]:
-                if getattr(room, constant.name, None) is constant.value:
-                    stack.enter_context(patch.object(room, constant.name, scaled(constant.value, factor)))
+        for replacement in () if constant is None else _patched(constant, factor):
+            stack.enter_context(replacement)
+        _forget()
         try:
-            fit = armdyn.identify(case.arm, logs, force=constant is None or constant.module.startswith(UNCHECKED))
-        except ArmdynError:
-            return 1.0
-        except ValueError:  # half or twice the number cannot be: limits that cross
+            return _error(stack, *_case(name)) if name.startswith("fit:") else _loss(_case(name)[0])
+        except (ValueError, IndexError, ZeroDivisionError):  # half or twice the number cannot be: limits that cross
             return np.nan
-        answer = fit.predict(test)
-        return prediction_error(case.test, np.asarray(answer.t), np.asarray(answer.tau)) / plain
+
+
+def _error(stack: ExitStack, case: Any, plain: float) -> float:
+    """Error of the best prediction over plain least squares', without checks of the log."""
+    stack.enter_context(
+        patch.object(import_module("armdyn.identification.identify"), "run_checks", lambda *_, **__: ((), ()))
+    )
+    fit = armdyn.identify(case.arm, [read(case, table) for table in case.train], force=True)
+    answer = fit.predict(read(case, case.test))
+    return prediction_error(case.test, np.asarray(answer.t), np.asarray(answer.tau)) / plain
+
+
+def _loss(case: Any) -> float:
+    """Loss by what is found in logs, as `robots.py --thresholds` counts it."""
+    spoilt = "fault" in case.tags
+    try:
+        prepared = PreparedLogs.of(case.arm, [read(case, table) for table in case.train])
+        loss = told(*check_logs(prepared, prepared.hypotheses()))
+    except (ArmdynError, DataError):
+        loss = UNTOLD
+    return loss if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(loss, HALF_TOLD)
 
 
 def task(unit: str) -> dict[str, Any]:
     """The row of a task with a number halved and doubled, or of the task as it is."""
-    name, _, key = unit.partition("|")
+    name, _, key = unit.partition("@")
     factors = FACTORS if key else (1.0,)
-    return {"task": unit, **{f"{factor:g}": error(name, key, factor) for factor in factors}}
+    return {"task": unit, **{f"{factor:g}": result(name, key, factor) for factor in factors}}
 
 
-def tasks(seeds: int) -> list[str]:
-    """One task of every real arm, and synthetic arms."""
-    first = {case.tags["family"]: case.name for case in reversed(list(real_cases()))}
-    return [*first.values(), *(f"zoo-{seed}" for seed in range(seeds))]
+def wanted_rows(keys: list[str]) -> list[str]:
+    """Tasks as they are, and with every number that they tell; one of each kind after the other."""
+    fits, checks = [f"fit:{name}" for name in FITS], list(CHECKS)
+    ordered = [name for k in range(len(checks)) for name in (*fits[k : k + 1], *checks[k : k + 1])]
+    ordered = ordered[: 2 if SMALL else None]
+    return [f"{name}@{key}" for name in ordered for key in ("", *(k for k in keys if name in tasks_of(k)))]
 
 
-def lines(names: list[str], rows: dict[str, dict[str, Any]], only: str) -> list[str]:
+def lines(keys: list[str], rows: dict[str, dict[str, Any]]) -> list[str]:
     """The table."""
-    head = f"| number | value | what it decides | real arms: x {FACTORS[0]:g}, as is, x {FACTORS[1]:g} |"
-    out = [f"{head} synthetic arms | chosen without one robot |", "|---|---|---|---|---|---|"]
-    for key, constant in _numbers().items():
-        if not key.startswith(only):
-            continue
+    scores = f"x {FACTORS[0]:g} / as is / x {FACTORS[1]:g}"
+    head = "number | value | what it decides"
+    out = [f"| {head} | error over plain: {scores} | loss of checks: {scores} | chosen without one |"]
+    out += ["|---|---|---|---|---|---|"]
+    for key in keys:
+        constant = _numbers()[key]
         value = " ".join(str(constant.value).replace("|", "/").split())
-        done = [name for name in names if {f"{name}|{key}", f"{name}|"} <= set(rows)]
-        figures = _figures(done, key, rows) if len(done) > 2 else ["not measured", "not measured", ""]
+        done = [name for name in tasks_of(key) if {f"{name}@{key}", f"{name}@"} <= set(rows)]
+        figures = _figures(done, key, rows) if done else [f"not measured: {why_not(key) or 'no time'}", "", ""]
         out.append(f"| `{key}` | {value} | {constant.meaning} | {' | '.join(figures)} |")
     return out
 
 
 def _figures(names: list[str], key: str, rows: dict[str, dict[str, Any]]) -> list[str]:
-    """Scores of real and of synthetic arms with their number, and the values chosen without one robot."""
-    real = np.array([not name.startswith("zoo-") for name in names])
-    table = [[rows[f"{name}|{key}"]["0.5"], rows[f"{name}|"]["1"], rows[f"{name}|{key}"]["2"]] for name in names]
-    logs = np.log(np.maximum(table, LEAST))
-    scores = [
-        " / ".join(f"{mean(np.exp(c)):.3f}" for c in logs[some].T) + f" ({some.sum()})" if some.any() else "-"
-        for some in (real, ~real)
-    ]
-    chosen = [int(np.argmin(_without(logs, real, k)[[1, 0, 2]])) for k in range(len(names))]
+    """Errors and losses with their number of tasks, and the values chosen without one task."""
+    kinds = np.array([name.startswith("fit:") for name in names])
+    table = np.array(
+        [[rows[f"{name}@{key}"]["0.5"], rows[f"{name}@"]["1"], rows[f"{name}@{key}"]["2"]] for name in names], float
+    )
+    figures = []
+    for some, middle in ((kinds, lambda c: mean(np.maximum(c, LEAST))), (~kinds, np.mean)):
+        whole = [f"{middle(c):.3f}" if np.isfinite(c).all() else "cannot be" for c in table[some].T if some.any()]
+        figures.append(f"{' / '.join(whole)} ({some.sum()})" if whole else "-")
+    costs = np.nan_to_num(np.where(kinds[:, None], np.log(np.maximum(table, LEAST)), table), nan=np.inf)
+    chosen = [int(np.argmin(_without(costs, kinds, k)[[1, 0, 2]])) for k in range(len(names))] if len(names) > 1 else []
     words = ("as is", f"x {FACTORS[0]:g}", f"x {FACTORS[1]:g}")
-    return [*scores, ", ".join(f"{word} {chosen.count(k)}" for k, word in enumerate(words) if k in chosen)]
+    same = (table == table[:, 1:2]).all()
+    return [
+        *figures,
+        "no difference" if same else ", ".join(f"{w} {chosen.count(k)}" for k, w in enumerate(words) if k in chosen),
+    ]
 
 
 def _without(logs: np.ndarray, real: np.ndarray, robot: int) -> np.ndarray:
@@ -181,14 +276,19 @@ def _without(logs: np.ndarray, real: np.ndarray, robot: int) -> np.ndarray:
     return np.mean([logs[some & others].mean(axis=0) for some in (real, ~real) if (some & others).any()], axis=0)
 
 
-def page(table: list[str], names: list[str]) -> str:
+def page(table: list[str]) -> str:
     """The table as a page."""
     return "\n".join([
         "# Numbers of identification", "",
         "Written by `python benchmarks/constants.py --page docs/development/constants.md`. Every number is halved and",
-        f"doubled, one at a time; errors are those of `fit.predict` over plain least squares' on {len(names)} tasks:",
-        f"{', '.join(names)}. In brackets is how many of them were measured; the last column says which",
-        "value is chosen on all of these but one, how often.", "",
+        "doubled, one at a time, together with those that are computed from it. Numbers of the fit are scored by the",
+        f"error of `fit.predict` over plain least squares' (geometric mean, less than {LEAST:g} counts as that) on",
+        f"{', '.join(FITS)}; numbers of the checks by the mean loss ({UNTOLD:g} for a fault that is not noticed or a",
+        f"clean log that is rejected, {HALF_TOLD:g} for one that is warned of) on {', '.join(CHECKS)};",
+        "those of reading and those that both share by both. In brackets is how many of these tasks were measured.",
+        "The last column says which value is chosen on all of them but one, how often; *no difference* means that no",
+        "task tells the values apart. Tasks of real arms need `../shared/data`; `zoo-5` is a synthetic arm, and",
+        "`zoo-5|dead` the same with a fault (see `benchmarks/robots.py`).", "",
         *table, "",
     ])  # fmt: skip
 
@@ -200,7 +300,6 @@ def main() -> None:
         default="fit.choice" if SMALL else "",
         help="numbers whose module and name begin like this, such as fit.choice",
     )
-    parser.add_argument("--seeds", type=int, default=SEEDS, help="synthetic arms")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, help="file of rows (JSON lines) to go on with")
     parser.add_argument("--list", action="store_true", help="only list the numbers")
@@ -211,17 +310,15 @@ def main() -> None:
         for constant in constants():
             print(f"{constant.module}.{constant.name} = {constant.value}: {constant.meaning}")
         return
-    names = tasks(options.seeds)[: 1 if SMALL else None]
     keys = [key for key in _numbers() if key.startswith(options.only)]
-    wanted = [f"{name}|{key}" for name in names for key in ("", *keys)]
     if options.done:
         rows = finished(options.results)
     else:
-        rows = {row["task"]: row for row in run(wanted, options.results, options.jobs, task)}
-    table = lines(names, rows, options.only)
+        rows = {row["task"]: row for row in run(wanted_rows(keys), options.results, options.jobs, task)}
+    table = lines(keys, rows)
     print("\n".join(table))
     if options.page is not None:
-        options.page.write_text(page(table, names))
+        options.page.write_text(page(table))
 
 
 if __name__ == "__main__":

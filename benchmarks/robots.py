@@ -10,8 +10,8 @@ squares (`zoo/plain.py`). Choices of identification are made on this table and o
     python benchmarks/robots.py --size 40 --only clean
     python benchmarks/robots.py --size 8 --only kinds          # arms that are hard in one way each
     python benchmarks/robots.py --only variants                # real logs as other loggers would have them
-    python benchmarks/robots.py --size 60 --only clean,real --thresholds CLEARLY   # chosen without each robot
-    python benchmarks/robots.py --size 60 --only clean,faults,real,real-faults --thresholds MIN_EVIDENCE,MODEL_ERROR
+    python benchmarks/robots.py --size 60 --only clean,real --thresholds SMALL_SHARE   # chosen without each robot
+    python benchmarks/robots.py --size 60 --only clean,faults,real,real-faults --thresholds MIN_EVIDENCE,MIN_REDUCTION
 """
 
 from __future__ import annotations

@@ -171,7 +171,7 @@ def test_thresholds_are_chosen_without_the_robot_that_they_are_scored_on(zoo):
     for row in rows[:3]:
         row["ASYMMETRY_SHARE 0.03"] = 0.6
     rows[3]["ASYMMETRY_SHARE 0.03"] = 1.2  # it would have been better off with the first value
-    lines = table.threshold_table(rows, ["CLEARLY", "ASYMMETRY_SHARE"])
+    lines = table.threshold_table(rows, ["SMALL_SHARE", "ASYMMETRY_SHARE"])
     at = next(k for k, line in enumerate(lines) if line.startswith("ASYMMETRY_SHARE"))
     assert "0.03 0.714 (1.20)" in lines[at]
     assert lines[at].endswith("chosen without each 0.714 (1.20)")

@@ -37,7 +37,7 @@ NEVER = 1.0  # share of an error by which it cannot fall
 NO_LIMIT = 1e9
 # Where a number stands, and values to try; the first is that of the code.
 THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
-    "CLEARLY": ("choice", (0.02, 0.005, NEVER)),
+    "SMALL_SHARE": ("choice", (0.02, 0.005, NEVER)),
     "ASYMMETRY_SHARE": ("evidence", (0.1, 0.03, 1.0)),
     "STRONGEST_DRY": ("evidence", (1e3, 30.0, 1e8)),
     "PATIENCE": ("evidence", (3.0, 1.0, 1e9)),
@@ -46,7 +46,6 @@ THRESHOLDS: dict[str, tuple[str, tuple[float, ...]]] = {
 CHECKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "MIN_EVIDENCE": ("screening", (15.0, 10.0, 25.0, 40.0)),
     "MIN_REDUCTION": ("screening", (0.1, 0.05, 0.2)),
-    "MODEL_ERROR": ("regression", (0.02, 0.01, 0.04)),
     "N_LIKELY": ("screening", (4, 2, 8)),
     "MAX_ROWS": ("regression", (700, 350, 1400)),
 }
@@ -107,7 +106,7 @@ def score_checks(case: Case, numbers: Iterable[str] = tuple(CHECKS)) -> dict[str
             with ExitStack() as stack:
                 for room in _rooms_of(name):
                     stack.enter_context(patch.object(room, name, value))
-                loss = _told(*check_logs(replace(prepared), prepared.hypotheses()))
+                loss = told(*check_logs(replace(prepared), prepared.hypotheses()))
             row[f"{name} {value:g}"] = loss if not spoilt else {0.0: UNTOLD, UNTOLD: 0.0}.get(loss, HALF_TOLD)
     return row
 
@@ -118,7 +117,7 @@ def _rooms_of(name: str) -> list[ModuleType]:
     return [room for where, room in sys.modules.items() if where.startswith(folder) and name in vars(room)]
 
 
-def _told(checks: Iterable[DataCheck], found: Iterable[Finding]) -> float:
+def told(checks: Iterable[DataCheck], found: Iterable[Finding]) -> float:
     """Loss if the logs were clean."""
     levels = {f.level for f in (*found, *(f for check in checks for f in check.findings)) if f.kind != "coupling"}
     return UNTOLD if "reject" in levels else HALF_TOLD if "warn" in levels else 0.0

@@ -19,8 +19,8 @@ from armdyn.calibration.start import spread
 from armdyn.calibration.unknowns import CalibrationUnknowns, Waves, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.frozen import compute_once
+from armdyn.identification.limits import CAREFUL_ERROR
 from armdyn.identification.logs.log import MIN_POSES, STILL_TRAVEL
-from armdyn.identification.quality import CAREFUL_ERROR
 from armdyn.model.arm import Arm, require_arm
 from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform

@@ -18,13 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.parameters import base_parameters
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
-from armdyn.identification.estimators.data import UNKNOWN_DEVIATION, normal_equations
+from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.estimators.least_squares import noise
 from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import correlated_sum, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.logs.read_log import read_log
 from armdyn.identification.motion.track import DIRECTION_WIDTH, Filters, choose_band, stretches, tracks_of
@@ -206,14 +207,14 @@ def _solve(A: NDArray, b: NDArray) -> tuple[NDArray, NDArray, NDArray]:
 
 def _judge(arm: Arm, estimate: DriveGains) -> None:
     unsure = estimate.std / np.abs(estimate.gains)
-    if not unsure.min() < UNKNOWN_DEVIATION:
+    if not unsure.min() < MIN_REDUCTION:
         known = f"are known to {unsure.min():.0%} at best" if np.isfinite(unsure.min()) else "stay unknown"
         cause = f"the currents do not show the payload: gains {known}"
         raise DataError(cause, where="identify_drive_gains", remedy="take a heavier one, and move all joints")
-    names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < UNKNOWN_DEVIATION))]
+    names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < MIN_REDUCTION))]
     if names:
         warnings.warn(
-            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {UNKNOWN_DEVIATION:.0%}",
+            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {MIN_REDUCTION:.0%}",
             ArmdynWarning,
             stacklevel=3,
         )

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.blas import single_threaded
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.errors import ArmdynError, DataError
-from armdyn.identification.fit.choice import CLEARLY, Choice, Options, choose
+from armdyn.identification.fit.choice import Choice, Options, choose
 from armdyn.identification.fit.estimate import ConstrainedEstimate, estimate
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.passive import estimate_passive, has_passive, without_terms
@@ -52,7 +52,14 @@ from armdyn.identification.hypotheses.inspection import Logs, as_logs, prepare_l
 from armdyn.identification.hypotheses.warn import warn, warn_if_too_fast, warn_of_undetermined
 from armdyn.identification.hypotheses.wording import no_torque_text
 from armdyn.identification.logs.corrections import with_zeros, without_delay, without_torques
-from armdyn.identification.logs.log import PIECE_SAMPLES, STILL_TRAVEL, Log, require_all_torques, require_torques
+from armdyn.identification.logs.log import (
+    PIECE_SAMPLES,
+    SMALL_SHARE,
+    STILL_TRAVEL,
+    Log,
+    require_all_torques,
+    require_torques,
+)
 from armdyn.identification.motion.track import Track, tracks_of
 from armdyn.identification.options import (
     CorrectionOptions,
@@ -302,7 +309,7 @@ def _choice_notes(arm: Arm, choice: Choice) -> list[str]:
         names = ", ".join(f"'{arm.link_names[i]}'" for i in choice.reference.wide)
         notes.append(f"no inertia is described of {names}: only that of the other links is a prior")
     first, *within, last = choice.scan[:, 1]
-    if min(first, last) < (1 - CLEARLY) * min(within):
+    if min(first, last) < (1 - SMALL_SHARE) * min(within):
         edge = "no prior at all" if first < last else "the strongest prior tried"
         notes.append(f"held-out blocks are predicted best with {edge}: the minimum is at an edge")
     if not choice.can_choose:

@@ -14,7 +14,6 @@ from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.estimators.least_squares import ROUNDS, noise
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
-from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
 from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
@@ -22,14 +21,13 @@ from armdyn.identification.fit.terms import whole_torque
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.inspection import as_logs, prepare_logs, run_checks
 from armdyn.identification.hypotheses.motions import DELAYS, delay_finding
-from armdyn.identification.hypotheses.regression import MODEL_ERROR
-from armdyn.identification.hypotheses.screening import MIN_REDUCTION
 from armdyn.identification.hypotheses.warn import warn
+from armdyn.identification.limits import CAREFUL_ERROR, MIN_REDUCTION
 from armdyn.identification.logs.corrections import without_delay
 from armdyn.identification.logs.log import SMALL_SHARE, Log, require_all_torques
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Filters, Track, choose_band, smooth_stretch, stretches
-from armdyn.identification.quality import CAREFUL_ERROR, level_for
+from armdyn.identification.quality import level_for
 from armdyn.model.arm import Arm
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
@@ -179,7 +177,7 @@ def _unexplained_torque(error: float, without: float) -> list[Finding]:
     errors = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
     if error > CAREFUL_ERROR:
         text = f"{errors}: a fault of the log, or an arm that was not identified before?"
-    elif error > SMALL_SHARE and error > (1 - WORTHWHILE_SHARE) * without:
+    elif error > SMALL_SHARE and error > (1 - MIN_REDUCTION) * without:
         text = f"{errors}: the payload explains little of what the arm leaves"
     else:
         return []
@@ -241,7 +239,7 @@ def _spread_by_arm(Y: NDArray, left: NDArray, tau: NDArray, weights: NDArray, kn
 
     They are not larger than what the fit leaves at the joint, or than what models of arms miss of its torque.
     """
-    size = np.minimum(MODEL_ERROR * np.sqrt(np.mean(tau**2, axis=1)), np.sqrt(np.mean(left**2, axis=1)))
+    size = np.minimum(SMALL_SHARE * np.sqrt(np.mean(tau**2, axis=1)), np.sqrt(np.mean(left**2, axis=1)))
     A, _ = normal_equations(Y, left, weights**2 * size[:, None])
     return np.asarray(known.inverse @ (Y.shape[1] * A) @ known.inverse)
 

@@ -9,14 +9,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import DYNAMICS_SECONDS, MIN_POSES, SMALL_SHARE, Log, Stretch
+from armdyn.identification.limits import CHARACTERISTIC_SHARE
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, MIN_POSES, SMALL_SHARE, STILL_TRAVEL, Log, Stretch
 from armdyn.identification.motion.differentiate import differentiate
+from armdyn.identification.motion.track import BAND_HZ
 
-STILL_SPEED = 1e-3  # rad/s or m/s below which a joint stands still, as below a small share of its top speed
-SETTLING_SECONDS = 0.2  # s at either end of a rest, in which the arm may still swing
 # Rests shorter than `DYNAMICS_SECONDS` are turning points; so long a joint comes into one.
 ONE_SIDED_SHARE = 0.9  # of the poses, more of them from one side than from the other
-REST_SHARE = 0.25  # of the time at rest, from which on a log is one of poses
 
 
 class HeldPoses(NamedTuple):
@@ -50,10 +49,10 @@ def held_poses(logs: Iterable[Log]) -> HeldPoses | None:
             for rest in _rests(s):
                 middle = s.t[rest].mean() - log.t[0] + elapsed
                 rests.append((middle, s.q[rest].mean(axis=0), s.tau[rest].mean(axis=0), _side(s, rest)))
-                resting += s.t[rest][-1] - s.t[rest][0] + 2 * SETTLING_SECONDS
+                resting += s.t[rest][-1] - s.t[rest][0] + 2 / BAND_HZ
             total += s.t[-1] - s.t[0]
         elapsed += log.duration
-    if len(rests) < MIN_POSES or resting < REST_SHARE * total:
+    if len(rests) < MIN_POSES or resting < CHARACTERISTIC_SHARE * total:
         return None
     t, q, tau, sides = (np.array(column) for column in zip(*rests, strict=True))
     return HeldPoses(t, q, tau, resting / total, sides)
@@ -63,13 +62,13 @@ def _side(s: Stretch, rest: slice) -> NDArray:
     """Directions (n,) in which joints moved last before a rest; 0 of those that did not, or at the start."""
     before = s.q[max(0, rest.start - int(DYNAMICS_SECONDS / s.dt)) : rest.start]
     gone = s.q[rest].mean(axis=0) - before[0] if len(before) else np.zeros(s.q.shape[1])
-    return np.where(np.abs(gone) > STILL_SPEED * DYNAMICS_SECONDS, np.sign(gone), 0.0)
+    return np.where(np.abs(gone) > STILL_TRAVEL, np.sign(gone), 0.0)
 
 
 def _rests(s: Stretch) -> list[slice]:
     """Samples of each rest, its ends cut off."""
     speed = np.abs(differentiate(s.q, s.dt, cutoff=min(1 / DYNAMICS_SECONDS, 0.2 / s.dt)).qd)
-    still = (speed < np.maximum(SMALL_SHARE * np.percentile(speed, 99, axis=0), STILL_SPEED)).all(axis=1)
+    still = (speed < np.maximum(SMALL_SHARE * np.percentile(speed, 99, axis=0), STILL_TRAVEL * BAND_HZ)).all(axis=1)
     edges = np.flatnonzero(np.diff(np.r_[False, still, False].astype(int)))
-    cut = int(SETTLING_SECONDS / s.dt)
+    cut = int(1 / (BAND_HZ * s.dt))  # the arm may still swing at either end
     return [slice(a + cut, b - cut) for a, b in pairwise(edges) if still[a] and (b - a) * s.dt >= DYNAMICS_SECONDS]

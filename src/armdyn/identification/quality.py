@@ -25,8 +25,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE, NextMotion
+from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
+from armdyn.identification.limits import CAREFUL_ERROR, MIN_REDUCTION, MIN_SECONDS, NOT_USABLE_ERROR
 from armdyn.identification.logs.log import SMALL_SHARE
 
 
@@ -39,10 +40,7 @@ class Level(StrEnum):
 
 
 WORDS = tuple(Level)
-NOTABLE_RATIO = 1.5  # of a held-out error to another, from which on it asks for an explanation
-CAREFUL_ERROR, NOT_USABLE_ERROR = 0.1, 0.4  # expected errors of the whole
 JOINT_CAREFUL_ERROR, JOINT_NOT_USABLE_ERROR = 0.2, 0.5  # errors of a joint, relative to its own torque
-MIN_SECONDS = 8.0  # of motion, below which other motion is unknown
 
 
 class NextStep(StrEnum):
@@ -257,6 +255,6 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], level: Level)
         return about(NextStep.FASTER, poor)
     if figures.undetermined and not silent:
         return about(NextStep.TOGETHER)
-    if figures.motion is not None and figures.motion.after < (1 - WORTHWHILE_SHARE) * figures.motion.now:
+    if figures.motion is not None and figures.motion.after < (1 - MIN_REDUCTION) * figures.motion.now:
         return about(NextStep.MORE, figures.motion.joints)._replace(motion=figures.motion)
     return about(NextStep.NONE if level == Level.GOOD else NextStep.VALIDATE)

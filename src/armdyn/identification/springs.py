@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import DataError, ShapeError
-from armdyn.identification.estimators.data import UNKNOWN_DEVIATION
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.motion.differentiate import differentiate
 from armdyn.model.arm import Arm
@@ -61,7 +61,7 @@ def identify_springs(arm: Arm, t: ArrayLike, q: ArrayLike, motor: ArrayLike, cut
     fits = [_fit_spring(stretch[:, j], rate[:, j], tau[:, j]) for j in range(arm.n)]
     springs = Springs(*np.array(fits).T)
     for name, K, std in zip(arm.coordinate_names, springs.stiffness, springs.std, strict=True):
-        if not (K > 0 and std < UNKNOWN_DEVIATION * K):
+        if not (K > 0 and std < MIN_REDUCTION * K):
             cause = (
                 f"the record does not tell the stiffness of joint '{name}' ({K:.3g} with a standard deviation "
                 f"of {std:.2g})"

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from armdyn.html import command_line
 from armdyn.identification.fit.result import Fit
+from armdyn.identification.limits import NOTABLE_RATIO
 from armdyn.identification.logs.columns import some_names
 from armdyn.identification.logs.log import SMALL_SHARE, Log
-from armdyn.identification.quality import NOTABLE_RATIO, WORDS, Level, NextStep
+from armdyn.identification.quality import WORDS, Level, NextStep
 from armdyn.model.arm import Arm
 from armdyn.report import options
 from armdyn.report.options import shown_path

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError
+from armdyn.identification.limits import NOT_USABLE_ERROR
 from armdyn.identification.logs.columns import MOVING_RANGE
 from armdyn.identification.logs.log import SMALL_SHARE
-from armdyn.identification.quality import NOT_USABLE_ERROR
 from armdyn.model.arm import Arm
 from armdyn.servo.log import ServoLog
 from armdyn.servo.parameters import MAX_DELAY_S

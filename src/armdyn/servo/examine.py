@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.limits import NOTABLE_RATIO
 from armdyn.identification.logs.log import SMALL_SHARE
-from armdyn.identification.quality import NOTABLE_RATIO
 from armdyn.servo.findings import ServoFinding, ServoFindingKind
 from armdyn.servo.log import encoder_error
 from armdyn.servo.parameters import MAX_DELAY_S, NAMES

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from armdyn.identification.quality import CAREFUL_ERROR, NOT_USABLE_ERROR, Level
+from armdyn.identification.limits import CAREFUL_ERROR, NOT_USABLE_ERROR
+from armdyn.identification.quality import Level
 from armdyn.servo.parameters import MAX_DELAY_S, NAMES, PARAMETERS
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ModelError, check_choice, quote
-from armdyn.identification.fit.choice import CLEARLY
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.progress import ProgressCallback, reporting, with_share_and_text
@@ -184,18 +184,18 @@ def _choose(job: _Job, start: NDArray, terms: str, tell: ProgressCallback) -> tu
 
     results = {"plain": fitted("plain", start, 0.1)}
     base = results["plain"][0].x
-    if terms == "auto" and results["plain"][1] <= job.floor / (1 - CLEARLY):
+    if terms == "auto" and results["plain"][1] <= job.floor / (1 - SMALL_SHARE):
         terms = "plain"
     elif terms == "auto":
         results["whole"] = fitted("whole", base, 0.35)
-        if results["whole"][1] < results["plain"][1] * (1 - CLEARLY):
+        if results["whole"][1] < results["plain"][1] * (1 - SMALL_SHARE):
             for share, name in ((0.5, "dead band"), (0.6, "friction")):
                 results[name] = fitted(name, _without(job.space, results["whole"][0].x, name), share)
-                if results[name][1] <= results["whole"][1] / (1 - CLEARLY):
+                if results[name][1] <= results["whole"][1] / (1 - SMALL_SHARE):
                     break  # the simplest that is as good as all terms together
         best = min(error for _, error in results.values())
         # The simplest that is about as good as the best.
-        terms = next(name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - CLEARLY))
+        terms = next(name for name in STRUCTURES if name in results and results[name][1] <= best / (1 - SMALL_SHARE))
     elif terms not in results:
         results[terms] = fitted(terms, base, 0.4)
     tried = tuple((name, error) for name, (_, error) in results.items() if name != terms)

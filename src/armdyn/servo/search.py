@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.choice import CLEARLY
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.servo.log import ENCODER_NOISE
 from armdyn.servo.parameters import ParameterLayout
 from armdyn.servo.replay import Replay, residuals
@@ -76,7 +76,7 @@ def search(point: Point, max_steps: int) -> Point:
         fall = 1 - costs[best] / point.cost
         r = moved[best]
         point = replace(point, x=trials[best], r=r, weight=1 / np.maximum((r**2).mean(0), ENCODER_NOISE**2))
-        if fall < CLEARLY:
+        if fall < SMALL_SHARE:
             return point
     return point
 

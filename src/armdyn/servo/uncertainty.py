@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.correlation import correlation_times
-from armdyn.identification.hypotheses.regression import MODEL_ERROR
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.servo.search import Point
 
@@ -47,4 +47,4 @@ def allowed_rise(residual: NDArray) -> NDArray:
     """
     memory = (residual[1:] * residual[:-1]).sum(0) / np.maximum((residual**2).sum(0), 1e-300)
     noise = STD_OF_95_PERCENT**2 * correlation_times(residual)  # chi squared of one degree of freedom
-    return (MODEL_ERROR + np.clip(memory, 0.0, 0.95)) * len(residual) + noise
+    return (SMALL_SHARE + np.clip(memory, 0.0, 0.95)) * len(residual) + noise

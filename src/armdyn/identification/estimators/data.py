@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ShapeError
 
-UNKNOWN_DEVIATION = 0.1  # relative standard deviation above which a gain or a stiffness is not known
-
 
 @dataclass(frozen=True, eq=False)
 class Data:

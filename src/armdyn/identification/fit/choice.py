@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
-from armdyn.identification.fit.equations import MIN_BLOCKS, Equations
+from armdyn.identification.fit.equations import Equations
 from armdyn.identification.fit.evidence import (
     GaussianPrior,
     Hyperparameters,
@@ -30,13 +30,12 @@ from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.prior import ReferenceBodies, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
-from armdyn.identification.logs.log import Log
+from armdyn.identification.logs.log import SMALL_SHARE, Log
 from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Track, by_velocity, tracks_of
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 NOISE_FLOORS = (0.1, 0.02, 0.002)  # least noise relative to torques; the next if blocks ask for it
-CLEARLY = 0.02  # share by which the held-out error must fall for a choice, or may rise for the description
 PRIOR_SOURCES = ("generic bodies", "the description")
 SCAN_FACTORS = np.concatenate([[0.0], 10.0 ** np.arange(-3, 3.1, 0.5)])  # prior strengths over that of the evidence
 
@@ -115,7 +114,7 @@ class Choice:
     @cached_property
     def held_out(self) -> float:
         """Relative error on held-out blocks; nan where there is one block only."""
-        return np.nan if len(self.equations.samples) < 2 else self.equations.relative(self.squares)
+        return self.equations.relative(self.squares) if self.can_choose else np.nan
 
     @property
     def by_phase(self) -> Choice:
@@ -134,8 +133,8 @@ class Choice:
 
     @property
     def can_choose(self) -> bool:
-        """Whether there are enough blocks to choose by."""
-        return len(self.equations.samples) >= MIN_BLOCKS
+        """Whether there are blocks to choose by."""
+        return len(self.equations.samples) > 1
 
     @property
     def structure(self) -> tuple[tuple[str, ...], ...]:
@@ -302,7 +301,7 @@ def _better(choice: Choice, other: Choice, what: str) -> Choice:
     Where each block shows something of its own, held-out errors are those of guesses, and a choice may help to guess.
     """
     error = other.held_out
-    taken = error < (1 - CLEARLY) * choice.held_out and other.residual < choice.residual
+    taken = error < (1 - SMALL_SHARE) * choice.held_out and other.residual < choice.residual
     return (other if taken else choice).with_candidate(what, error, taken)
 
 
@@ -353,9 +352,8 @@ def _described_prior(choice: Choice, options: Options) -> Choice:
     if options.strength is not None:
         return other
     error = other.held_out
-    taken = (
-        error < (1 + CLEARLY) * choice.held_out if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
-    )
+    no_worse = error < (1 + SMALL_SHARE) * choice.held_out
+    taken = no_worse if choice.can_choose else _log_evidence(other) > _log_evidence(choice)
     return (other if taken else choice).with_candidate("the description's bodies", error, taken)
 
 

@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.equations import System
 from armdyn.identification.fit.mass_bounds import MassBounds
 from armdyn.identification.fit.prior import UNITS, ReferenceBodies, hessian_blocks, pseudo_inertias
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE, ROUND_OFF
 from armdyn.spatial import inertia as inertial
 
-# Of half a squared sigma: weight of the logarithms that keep to the bounds. Of what is to be gained: strength from
-# which Newton's method takes few steps; of that, where a stage ends. Of the prior's eigenvalues: a body with a smaller
-# one sits on the boundary.
-SMALL_PART = 1e-2
-LAST_STAGES = round(math.log10(10 / SMALL_PART))  # that are left for a problem similar to one that was solved
+# `SMALL_SHARE` is, of half a squared sigma, the weight of the logarithms that keep to the bounds; of what is to be
+# gained, the strength from which Newton's method takes few steps, and of that where a stage ends; of the prior's
+# eigenvalues, that below which a body sits on the boundary.
+LAST_STAGES = round(math.log10(10 / SMALL_SHARE))  # that are left for a problem similar to one that was solved
 
 
 class Minimum(NamedTuple):
@@ -93,15 +93,15 @@ def similar_fits(
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
     """The minima of problems (v,) from x (v, parameters), by strengths of the divergence down to its own."""
-    reference, links, weight = problem.reference, problem.links, SMALL_PART / problem.strength
+    reference, links, weight = problem.reference, problem.links, SMALL_SHARE / problem.strength
     decrements, iterations, inner = np.full(len(x), np.inf), np.zeros(len(x), int), x
     for number, stage in enumerate(stages.tolist(), start=1):
-        enough = max(NEGLIGIBLE, SMALL_PART * stage if number < len(stages) else 0.0)
+        enough = max(NEGLIGIBLE, SMALL_SHARE * stage if number < len(stages) else 0.0)
         x, decrements, steps = _newton(problem._replace(strength=stage, barrier=weight * stage), x, enough)
         iterations += steps
         inner = x.copy() if number <= len(stages) - LAST_STAGES + 1 else inner
     smallest = np.linalg.eigvals(reference.inverses @ pseudo_inertias(x[:, :links])).real.min(axis=2)
-    barely = [tuple(np.flatnonzero(row < SMALL_PART).tolist()) for row in smallest]
+    barely = [tuple(np.flatnonzero(row < SMALL_SHARE).tolist()) for row in smallest]
     rows = zip(x, decrements.tolist(), iterations.tolist(), barely, inner, strict=True)
     return [Minimum(y[:links], y[links:], gap, count, thin, inside) for y, gap, count, thin, inside in rows]
 
@@ -110,7 +110,7 @@ def _stages(system: System, strength: float, x: NDArray) -> NDArray:
     """Strengths of the divergence, each a tenth of the one before: weak ones are steep walls, approached gently."""
     least = _solve(system.A + 1e-12 * np.diag(np.diag(system.A)), system.b)
     values = [y @ system.A @ y / 2 - system.b @ y for y in (x, least)]
-    gentle = float(np.clip(SMALL_PART * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
+    gentle = float(np.clip(SMALL_SHARE * (values[0] - values[1]), max(strength, 1.0), 1e12 * strength))
     return _last_stages(strength, max(LAST_STAGES, int(np.ceil(np.log10(gentle / strength))) + 1))
 
 

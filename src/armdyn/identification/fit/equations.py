@@ -15,17 +15,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.rows import Rows, columns_per_joint
+from armdyn.identification.fit.rows import OVERSAMPLING, Rows, columns_per_joint
 from armdyn.identification.fit.terms import TERMS
+from armdyn.identification.limits import CHARACTERISTIC_SHARE, MIN_SECONDS
+from armdyn.identification.logs.log import SMALL_SHARE, STILL_TRAVEL
+from armdyn.precision import SOLUTION_ERROR
 
 MAX_BLOCKS_PER_LOG = 6  # that are held out of each log in turn
-BLOCK_SECONDS = 1.5  # shorter blocks are not strange to those beside them
-MIN_BLOCKS = 3  # without which nothing is chosen by held-out error
+BLOCK_SECONDS = MIN_SECONDS / MAX_BLOCKS_PER_LOG  # shorter blocks are not strange to those beside them
 MAX_BLOCKS = 50  # of many logs, each of which has at least one
-REPEATED_DIFFERENCE = 0.01  # squared, over twice the variance: positions a period apart differ by less
-PERIOD_SECONDS = 0.05  # resolution of periods
-RESTING_DEVIATION = 1e-6  # rad or m: standard deviation of a joint that stands still
-MIN_REPEATED_SHARE = 0.25  # of a log that must repeat the rest of it
 
 
 class System(NamedTuple):
@@ -196,28 +194,28 @@ def _phase_blocks(rows: Rows) -> tuple[NDArray, NDArray] | None:
 def _period(rows: Rows, number: int) -> float | None:
     """Time after which a log repeats its motion [s]; None where it does not."""
     tracks = [track for track, log in zip(rows.tracks, rows.logs, strict=True) if log == number]
-    begin = tracks[0].t[0]
-    places = np.concatenate([((track.t - begin) / PERIOD_SECONDS).astype(int) for track in tracks])
+    begin, step = tracks[0].t[0], 1 / (OVERSAMPLING * rows.filters.band)
+    places = np.concatenate([((track.t - begin) / step).astype(int) for track in tracks])
     logged, first = np.unique(places, return_index=True)
     q = np.concatenate([track.q for track in tracks])[first]
-    moving = q.std(axis=0) > RESTING_DEVIATION
-    first_lag, size = int(BLOCK_SECONDS / PERIOD_SECONDS), int(logged[-1]) + 1
+    moving = q.std(axis=0) > STILL_TRAVEL
+    first_lag, size = int(BLOCK_SECONDS / step), int(logged[-1]) + 1
     if not moving.any() or size <= first_lag:
         return None
     x, known = np.zeros((size, int(moving.sum()))), np.zeros(size)
-    x[logged], known[logged] = ((q - q.mean(axis=0)) / np.maximum(q.std(axis=0), RESTING_DEVIATION))[:, moving], 1.0
+    x[logged], known[logged] = ((q - q.mean(axis=0)) / np.maximum(q.std(axis=0), STILL_TRAVEL))[:, moving], 1.0
     # Mean of (x(t + lag) - x(t))^2 / 2 over times at which both are known.
     squares = (x**2).mean(axis=1)
     both = _correlation(known, known)
     products = np.mean([_correlation(column, column) for column in x.T], axis=0)
     difference = (_correlation(squares, known) + _correlation(known, squares)) / 2 - products
-    repeats = (difference < REPEATED_DIFFERENCE * both) & (both > MIN_REPEATED_SHARE * len(logged))
+    repeats = (difference < SMALL_SHARE * both) & (both > CHARACTERISTIC_SHARE * len(logged))
     repeats[:first_lag] = False
     if not repeats.any():
         return None
     least = np.argmax(repeats)
     run = slice(least, least + int(np.argmin(np.append(repeats[least:], False))))
-    return float(PERIOD_SECONDS * (least + np.argmin((difference / np.maximum(both, 0.5))[run])))
+    return float(step * (least + np.argmin((difference / np.maximum(both, 0.5))[run])))
 
 
 def _correlation(x: NDArray, y: NDArray) -> NDArray:
@@ -254,7 +252,7 @@ def solve_scaled(A: NDArray, b: NDArray) -> NDArray:
 
     scale = 1 / np.sqrt(np.maximum(np.diagonal(A, axis1=-2, axis2=-1), 1e-300))[..., None]
     scaled = A * (scale * scale.swapaxes(-1, -2))
-    np.einsum("...ii->...i", scaled)[...] += 1e-11
+    np.einsum("...ii->...i", scaled)[...] += SOLUTION_ERROR
     right = scale * b
     solution = np.empty_like(right)
     for k in np.ndindex(A.shape[:-2]):

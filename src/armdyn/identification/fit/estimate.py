@@ -25,15 +25,15 @@ from armdyn.identification.fit.terms import (
     LOAD,
     MAX_LOAD,
     ROTOR,
-    STILL_SPEED,
     TERMS,
     MotionStatistics,
     friction_curve,
     level_speeds,
     with_terms,
 )
-from armdyn.identification.hypotheses.screening import MIN_REDUCTION
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial import inertia as inertial
 
 
@@ -236,7 +236,7 @@ def _inverse(covariance: NDArray) -> NDArray:
 
 def braking_speeds(joint: int, statistics: MotionStatistics) -> NDArray:
     """Speeds at which friction must brake: where the friction curve of a joint bends, and midway between."""
-    bends = np.sort([max(float(level_speeds(TERMS[k], statistics)[joint]), STILL_SPEED) for k in LEVELS])
+    bends = np.sort([max(float(level_speeds(TERMS[k], statistics)[joint]), NEGLIGIBLE) for k in LEVELS])
     return np.sort(np.concatenate([bends, np.sqrt(bends[1:] * bends[:-1])]))
 
 

@@ -20,15 +20,15 @@ from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations, solve
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ASYMMETRIES, COULOMB, OFFSET, TERMS
+from armdyn.precision import SOLUTION_ERROR
 
 ROUNDS, SETTLED = 40, 0.02  # of the fixed point, and change of logarithms at which it has settled
-WEAKEST, STRONGEST = 1e-6, 1e8  # hyperparameters, where 1 means a torque of the joint's own deviation
+# Hyperparameters, where 1 means a torque of the joint's own deviation; with the weakest parameters are nearly free.
+WEAKEST, STRONGEST = 1e-4, 1e8
 STRONGEST_DRY = 1e3  # the same of Coulomb friction and offset: no joint is certain to be without
 LARGEST = 1.0  # weakest of a joint term: larger ones are there only to make up for one another
 DRY = (COULOMB, OFFSET)  # terms that no joint is certain to be without
 ASYMMETRY_SHARE = 0.1  # of a joint's torque that asymmetries of its friction may be
-FREE = 1e-4  # hyperparameter of the nearly free fit that shows the noise
-RIDGE = 1e-11  # of the diagonals of matrices to be inverted
 PATIENCE = 3.0  # correlated neighbours that count as one without any discount
 
 
@@ -84,7 +84,7 @@ class Posterior(NamedTuple):
         misfit = float(c - 2 * x @ b + x @ A @ x) + float(deviation @ L @ deviation)
         scale = 1 / np.sqrt(np.maximum(np.diag(A + L), 1e-300))
         by = np.outer(scale, scale)
-        posterior = np.linalg.slogdet((A + L) * by + 1e-11 * np.eye(len(k)))[1]
+        posterior = np.linalg.slogdet((A + L) * by + SOLUTION_ERROR * np.eye(len(k)))[1]
         prior = np.linalg.slogdet(L * by + 1e-14 * np.eye(len(k)))[1]
         return -0.5 * (misfit + posterior - prior)
 
@@ -114,7 +114,7 @@ def weigh(rows: Rows, equations: Equations, used: NDArray, prior: GaussianPrior,
         spread = np.maximum(rows.deviations, 1e-6 * spread.max())
     known = rows.measured if kinds == equations.n else np.ones(kinds, bool)
     least = floor * float(np.sqrt(np.mean(spread[known] ** 2)))
-    nearly_free = prior.precision(Hyperparameters(FREE, np.full(equations.size, FREE)))
+    nearly_free = prior.precision(Hyperparameters(WEAKEST, np.full(equations.size, WEAKEST)))
     weights = 10 / spread
     for _ in range(4):
         equations = equations.with_weights(weights)
@@ -168,7 +168,7 @@ def evidence(
     for _ in range(ROUNDS):
         T = of_terms.copy()
         T[:, diagonal, diagonal] += alpha * precisions
-        T[:, diagonal, diagonal] *= 1 + RIDGE
+        T[:, diagonal, diagonal] *= 1 + SOLUTION_ERROR
         inverse = np.linalg.inv(T)
         levers = inverse @ slopes
         spread = _inverse(of_base + base * Q - flat.T @ levers.reshape(-1, count))
@@ -202,7 +202,7 @@ def _inverse(M: NDArray) -> NDArray:
     """M^-1 of a positive matrix M, to which a trace of a ridge is added."""
     from scipy.linalg.lapack import dpotrf, dpotri
 
-    M.flat[:: len(M) + 1] *= 1 + RIDGE
+    M.flat[:: len(M) + 1] *= 1 + SOLUTION_ERROR
     factor, failed = dpotrf(M.T)
     if failed or not len(M):  # round-off
         return np.linalg.inv(M)

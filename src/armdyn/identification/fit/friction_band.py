@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.fit.result import Fit
-from armdyn.identification.fit.terms import ASYMMETRIES, STILL_SPEED, TERMS, friction_curve
+from armdyn.identification.fit.terms import ASYMMETRIES, TERMS, friction_curve
+from armdyn.precision import NEGLIGIBLE
 
 
 class FrictionBand(NamedTuple):
@@ -32,7 +33,7 @@ def friction_bands(fit: Fit) -> list[FrictionBand | None]:
     for joint, noise in enumerate(uncertainty.noise):
         first = model.base.count + joint * len(TERMS)
         terms = slice(first, first + len(TERMS))
-        top = max(float(model.statistics.top[joint]), STILL_SPEED)
+        top = max(float(model.statistics.top[joint]), NEGLIGIBLE)
         # Dense about zero, where dry friction turns.
         way = top * np.linspace(0.0, 1.0)[1:] ** 2
         speed = np.concatenate([-way[::-1], way])

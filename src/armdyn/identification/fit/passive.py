@@ -18,9 +18,9 @@ from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.shafts import shaft_positions, shaft_rows
 from armdyn.dynamics.springs import spring_columns
-from armdyn.identification.estimators.data import UNKNOWN_DEVIATION
 from armdyn.identification.estimators.least_squares import ROUNDS
 from armdyn.identification.fit.terms import BRISTLES, LEVELS, OFFSET, ROTOR, TERMS, VISCOUS, presliding_torque
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
@@ -117,7 +117,7 @@ class PassiveEquations(NamedTuple):
     def certain(self, columns: Sequence[_Column], first: int) -> bool:
         """Whether the passive parameter of column `first` is far from zero."""
         values, std, _ = self.solve(columns)
-        return bool(std[first] < UNKNOWN_DEVIATION * values[first])
+        return bool(std[first] < MIN_REDUCTION * values[first])
 
     def solve(self, columns: Sequence[_Column]) -> PassiveSolution:
         """Weighted least squares of the rows of all torques; passive parameters are not negative."""

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.model.arm import Arm
+from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
 # Bodies thinner than this fraction of the arm's size are blurred: descriptions with points and rods mean "small".
 BLUR_SHARE = 0.05
-THINNEST_RATIO = 1e-6  # least eigenvalue of a pseudo-inertia relative to the largest: inverses must not overflow
 LIGHTEST_SHARE = 1e-3  # of the heaviest link: the least mass a prior has
 NO_PRIOR = 1e-3  # strength of the stand-in bodies behind an arm of unknown inertia: data always win
 UNITS = np.array([Inertia(unit).pseudo_inertia for unit in np.eye(inertial.SIZE)])  # (10, 4, 4)
@@ -123,8 +123,7 @@ def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
     return inverse * np.outer(scale, scale)
 
 
-GENERIC_BODIES = 2000  # by which the covariance of generic ones is computed
-GYRATION = 0.25  # their radius of gyration and distance from the line between the joints, relative to its length
+GYRATION = 0.25  # radius of generic bodies, and distance from the line between the joints, relative to its length
 
 
 def generic_covariance(arm: Arm) -> NDArray:
@@ -141,22 +140,25 @@ def _generic_covariance(places: bytes, least: float) -> NDArray:
     ends = np.frombuffer(places).reshape(-1, 2, 3)
     lengths = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1)
     shortest = max(0.5 * float(lengths.mean()), least, 1e-3)
-    rng, n, size = np.random.default_rng(1), len(ends), inertial.SIZE
+    n, size = len(ends), inertial.SIZE
     covariance, to_theta = np.zeros((size * n, size * n)), np.linalg.pinv(UNITS.reshape(size, 16).T)
+    # Three nodes integrate polynomials of the fifth degree: places along the line, and about it in three directions.
+    (along, of_line), (about, of_normal) = np.polynomial.legendre.leggauss(3), np.polynomial.hermite_e.hermegauss(3)
+    u, *z = (x.ravel() for x in np.meshgrid((1 + along) / 2, about, about, about, indexing="ij"))
+    weights = np.einsum("i,j,k,l->ijkl", of_line, of_normal, of_normal, of_normal).ravel()
+    weights /= weights.sum()
     for i, (first, last) in enumerate(ends):
         length = max(float(lengths[i]), shortest)
-        mass = np.exp(0.5 * rng.normal(size=GENERIC_BODIES))
-        centre = first + (last - first) * rng.uniform(size=(GENERIC_BODIES, 1))
-        centre = centre + GYRATION * length * rng.normal(size=(GENERIC_BODIES, 3))
-        gyration = (GYRATION * length * np.exp(0.4 * rng.normal(size=(GENERIC_BODIES, 3)))) ** 2
-        P = np.zeros((GENERIC_BODIES, 4, 4))
-        P[:, :3, :3] = mass[:, None, None] * (centre[:, :, None] * centre[:, None] + gyration[:, :, None] * np.eye(3))
-        P[:, :3, 3] = P[:, 3, :3] = mass[:, None] * centre
-        P[:, 3, 3] = mass
-        theta = to_theta @ P.reshape(GENERIC_BODIES, 16).T
+        point = np.ones((len(u), 4))
+        point[:, :3] = first + (last - first) * u[:, None] + GYRATION * length * np.stack(z, axis=1)
+        # Moments of log-normal radii and masses, whose logarithms deviate by 0.4 and 0.5.
+        square = (GYRATION * length) ** 2 * np.exp(0.32)
+        spread = square**2 * np.expm1(0.64)
+        P = point[:, :, None] * point[:, None] + square * np.diag([1.0, 1.0, 1.0, 0.0])
+        theta, axes = to_theta @ P.reshape(-1, 16).T, to_theta[:, [0, 5, 10]]
         k = slice(size * i, size * (i + 1))
-        moments = theta @ theta.T / GENERIC_BODIES
-        covariance[k, k] = moments + 1e-9 * np.diag(np.diag(moments))
+        moments = np.exp(0.5) * ((theta * weights) @ theta.T + spread * axes @ axes.T)
+        covariance[k, k] = moments + NEGLIGIBLE * np.diag(np.diag(moments))
     covariance.flags.writeable = False
     return covariance
 
@@ -203,7 +205,7 @@ def _blur(link: Inertia, size: float, heaviest: float) -> NDArray:
     P[3, 3] = max(P[3, 3], LIGHTEST_SHARE * heaviest, 1e-6)
     P[:3, :3] += P[3, 3] * (BLUR_SHARE * size) ** 2 * np.eye(3)
     values, vectors = np.linalg.eigh(P)
-    return vectors * np.maximum(values, THINNEST_RATIO * values[-1]) @ vectors.T
+    return vectors * np.maximum(values, SIX_DIGITS * values[-1]) @ vectors.T
 
 
 def _parameters(P: NDArray) -> NDArray:

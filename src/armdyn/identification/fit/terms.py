@@ -21,6 +21,7 @@ from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Friction, plain_pair
+from armdyn.precision import NEGLIGIBLE
 
 
 class Term(NamedTuple):
@@ -67,9 +68,6 @@ VISCOUS, COULOMB, OFFSET, LOAD, ROTOR, TEMPERATURE, SPRING = (
 )
 
 
-STILL_SPEED = 1e-7  # rad/s or m/s
-
-
 class MotionStatistics(NamedTuple):
     """Motion statistics of the joints in the logs, to which some terms relate."""
 
@@ -87,7 +85,7 @@ class MotionStatistics(NamedTuple):
         span = np.max([t.q.max(axis=0) for t in several], axis=0) - np.min([t.q.min(axis=0) for t in several], axis=0)
         weights = [len(t.t) for t in several]
         torque = np.sqrt(np.average([np.mean(t.tau**2, axis=0) for t in several], axis=0, weights=weights))
-        return cls(np.maximum(top, 1e-9), span, np.isin(np.arange(arm.n), list(balanced)), torque)
+        return cls(np.maximum(top, NEGLIGIBLE), span, np.isin(np.arange(arm.n), list(balanced)), torque)
 
 
 def term_columns(
@@ -124,7 +122,7 @@ def term_columns(
             columns[:, k] = plain[k]
     # Velocities of joints that stand still are round-off, and their signs are too.
     rubbing = [k for k in range(len(TERMS)) if k not in (*BALANCE, OFFSET, SPRING)]
-    columns[:, np.array(rubbing)[:, None], np.flatnonzero(statistics.top < STILL_SPEED)] = 0.0
+    columns[:, np.array(rubbing)[:, None], np.flatnonzero(statistics.top <= NEGLIGIBLE)] = 0.0
     columns[:, np.array([*BALANCE, SPRING])[:, None], sharing] = 0.0
     return columns
 
@@ -171,7 +169,7 @@ def level_speeds(term: Term, statistics: MotionStatistics) -> NDArray:
 
 def travels(term: Term, statistics: MotionStatistics) -> NDArray:
     """Distances (n,) over which Coulomb friction builds up [rad or m]."""
-    return np.maximum(term.travel * statistics.span, 1e-9)
+    return np.maximum(term.travel * statistics.span, NEGLIGIBLE)
 
 
 def friction_curve(joint: int, speeds: NDArray, statistics: MotionStatistics) -> NDArray:
@@ -216,7 +214,7 @@ def _balance(values: NDArray) -> tuple[tuple[float, float, float], ...]:
 
 def _friction(values: NDArray, joint: int, statistics: MotionStatistics) -> Friction:
     """The friction of a joint: its curve, and the plain pair that comes closest to it."""
-    top = max(float(statistics.top[joint]), STILL_SPEED)
+    top = max(float(statistics.top[joint]), NEGLIGIBLE)
     levels = tuple((float(level_speeds(TERMS[k], statistics)[joint]), float(values[k])) for k in LEVELS if values[k])
     bristles = tuple((float(travels(TERMS[k], statistics)[joint]), float(values[k])) for k in BRISTLES if values[k])
     viscous, (slope, dry) = float(values[VISCOUS]), plain_pair(levels, top)

@@ -20,9 +20,10 @@ from armdyn.identification.fit.estimate import ConstrainedEstimate
 from armdyn.identification.fit.evidence import STRONGEST_DRY, covariance
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.novel_motion import REPEAT_SAMPLES, REPEATS, moved_joints, novel_motion, wide_motion
-from armdyn.identification.fit.terms import ALWAYS, STILL_SPEED, TERMS
+from armdyn.identification.fit.terms import ALWAYS, TERMS
 from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import Track
+from armdyn.precision import NEGLIGIBLE
 
 BAND_FACTOR = 1.5  # by which standard deviations are widened: as many torques as stated are then within them (zoo)
 
@@ -106,7 +107,7 @@ def passes(tracks: Iterable[Track], torque: NDArray) -> float:
     counts = np.ones(len(top))
     for track in several:
         # Noise about standstill is no reversal: the speed must pass a fifth of the top one on either side.
-        least = np.maximum(top / 5, STILL_SPEED)
+        least = np.maximum(top / 5, NEGLIGIBLE)
         sides = np.where(track.qd > least, 1, np.where(track.qd < -least, -1, 0))
         counts += [np.count_nonzero(np.diff(side[side != 0])) for side in sides.T]
     return float(counts[torque >= SMALL_SHARE * torque.max()].min())

@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.evidence import FREE
+from armdyn.identification.fit.evidence import WEAKEST
 from armdyn.identification.fit.terms import OFFSET
-from armdyn.identification.hypotheses.regression import MODEL_ERROR, ROUNDS, SCREENED, ModelDesign, ScreeningRegression
+from armdyn.identification.hypotheses.regression import ROUNDS, SCREENED, ModelDesign, ScreeningRegression
+from armdyn.identification.logs.log import SMALL_SHARE
+from armdyn.precision import NEGLIGIBLE
 
 N_TERMS = len(SCREENED)
-RIDGE = 1e-9  # of columns with unit length, which keeps unknown directions small
 
 
 class PossibleRatios(NamedTuple):
@@ -53,14 +54,14 @@ class _Batch:
         deviations = np.sqrt(np.maximum(torque[..., -1] - torque[..., SCREENED.index(OFFSET)] ** 2, 0.0))
         self.deviations = np.maximum(deviations, 1e-3 * deviations.max(axis=1, keepdims=True))
         self.bodies, k = regression.bodies(designs[0]), np.arange(N_TERMS)
-        self.beyond_terms, self.of_terms, _ = _without_terms(self.sums, RIDGE * self.sums[..., k, k])
+        self.beyond_terms, self.of_terms, _ = _without_terms(self.sums, NEGLIGIBLE * self.sums[..., k, k])
         self.free, self.noise = self._free()
 
     def ratios(self, gain: float) -> PossibleRatios:
         """Log evidence ratios over the log as it is, and errors."""
         regression, old = self.regression, self.regression.model
         errors, counts = self._measured(self.free), old.counts
-        floor = (MODEL_ERROR * regression.deviations) ** 2
+        floor = (SMALL_SHARE * regression.deviations) ** 2
         gains = np.log(regression.squares(old.residual) / np.maximum(errors**2 / len(regression.tau), floor))
         usual = 0.5 * gains @ counts
         # No prior costs less than nothing, and what brakes for certain costs nothing.
@@ -84,12 +85,12 @@ class _Batch:
         diagonal = np.arange(sums.shape[-1] - 1)
         for _ in range(ROUNDS):
             whole = (noise[:, None] ** -2 @ sums.reshape(*noise.shape, -1)).reshape(-1, *sums.shape[2:])
-            A, b = whole[:, :-1, :-1] + FREE * self.bodies[0][0], whole[:, :-1, -1:]
+            A, b = whole[:, :-1, :-1] + WEAKEST * self.bodies[0][0], whole[:, :-1, -1:]
             scale = 1 / np.sqrt(np.maximum(A[:, diagonal, diagonal], 1e-300))[:, :, None]
             A = A * scale * scale.swapaxes(1, 2)
-            A[:, diagonal, diagonal] = 1 + RIDGE
+            A[:, diagonal, diagonal] = 1 + NEGLIGIBLE
             x = (scale * np.linalg.solve(A, scale * b))[..., 0]
-            weighed, noise = noise, np.maximum(np.sqrt(self._squares(x) / rows), MODEL_ERROR * self.deviations)
+            weighed, noise = noise, np.maximum(np.sqrt(self._squares(x) / rows), SMALL_SHARE * self.deviations)
         return np.asarray(x), weighed
 
     def _squares(self, x: NDArray) -> NDArray:
@@ -124,7 +125,7 @@ class _Batch:
             sums, slopes, T = _without_terms(W[..., None, None] * all_sums, P)
             whole = sums.sum(axis=1)
             M, b = whole[:, :c, :c] + base, whole[:, :c, c] + base @ mean
-            M[:, np.arange(c), np.arange(c)] *= 1 + RIDGE
+            M[:, np.arange(c), np.arange(c)] *= 1 + NEGLIGIBLE
             levers = curves @ slopes  # (v, n, 2, c + 1) of parameters of the links on friction
             right = np.concatenate([b[:, None], levers[..., :c].reshape(len(some), -1, c)], axis=1).swapaxes(1, 2)
             solved = np.linalg.solve(M, right)

@@ -12,13 +12,13 @@ from armdyn.errors import ArmdynError
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind, reversing
 from armdyn.identification.hypotheses.regression import SCREENED, ModelDesign, RowMotion, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MAX_ERROR, MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
+from armdyn.identification.hypotheses.screening import MAX_ERROR, Hypothesis, LogVariant, ValueRange
+from armdyn.identification.limits import MIN_REDUCTION, NOTABLE_RATIO
 from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection, of_joints
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
-GAINS = (0.6, 0.77, 1.3, 1.7)  # of one drive, tried
 TOLERATED_UNIT = (0.5, 20.0)  # factors of all torques: descriptions in CAD are often of plastic instead of steel
 GAIN_ROUNDS, GAIN_RIDGE = 6, 1e-3  # in which gains of all joints are found, and what keeps them finite
 
@@ -210,9 +210,9 @@ class DriveGain(Hypothesis):
     kind, name = FindingKind.GAIN, "gain of one drive"
 
     def variants(self, regression: ScreeningRegression) -> Iterator[LogVariant]:
-        """Each joint, with gains on a grid."""
+        """Each joint, with a larger and a smaller gain."""
         joints = np.flatnonzero(regression.measured).tolist() if regression.arm.coupling is None else ()
-        return (self.single(regression, j, gain) for j in joints for gain in GAINS)
+        return (self.single(regression, j, gain) for j in joints for gain in (1 / NOTABLE_RATIO, NOTABLE_RATIO))
 
     def single(self, regression: ScreeningRegression, j: int, gain: float) -> LogVariant:
         """The torque of one joint with a gain."""
@@ -221,7 +221,7 @@ class DriveGain(Hypothesis):
         return LogVariant(
             regression.scaled(gains), correction, (j,), gain, n_values=1,
             tolerated=max(gain, 1 / gain) < 1 + MIN_REDUCTION,
-            values=ValueRange(lambda x: self.single(regression, j, x), gain / GAINS[-1], gain * GAINS[-1]),
+            values=ValueRange(lambda x: self.single(regression, j, x), gain / NOTABLE_RATIO, gain * NOTABLE_RATIO),
         )  # fmt: skip
 
 

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.finding import FindingKind
 from armdyn.identification.hypotheses.regression import SCREENED, Model, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, MIN_REDUCTION, Hypothesis, LogVariant
-from armdyn.identification.hypotheses.sensors import STUCK_SECONDS, STUCK_TRAVEL, runs
+from armdyn.identification.hypotheses.screening import MIN_EVIDENCE, Hypothesis, LogVariant
+from armdyn.identification.hypotheses.sensors import runs
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import SMALL_SHARE, Log
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, SMALL_SHARE, Log
 
 STEP_PLACES = np.arange(0.1, 0.91, 0.05)  # where in a track an offset may change
 
@@ -84,11 +85,11 @@ class FrozenEncoder(Hypothesis):
         """The longest rest of each joint left out, and the torque of that joint alone."""
         number = np.array([track.log for track in regression.tracks])[regression.segment]
         for k, log in enumerate(self.logs):
-            least = STUCK_TRAVEL * np.ptp(log.q, axis=0)
+            least = SMALL_SHARE * np.ptp(log.q, axis=0)
             for j in range(log.n):
                 stays = runs(log.q[:, j])
                 first, last = (int(x) for x in stays[np.argmax(stays[:, 1] - stays[:, 0])])
-                if (last - first) * log.dt < STUCK_SECONDS or not (np.ptp(log.q[first:last], axis=0) > least).any():
+                if (last - first) * log.dt < DYNAMICS_SECONDS or not (np.ptp(log.q[first:last], axis=0) > least).any():
                     continue
                 inside = (number == k) & (regression.t >= log.t[first]) & (regression.t <= log.t[last - 1])
                 left = (~inside).sum() * regression.n

@@ -12,6 +12,7 @@ from armdyn.identification.correlation import correlations
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.wording import joint_name
+from armdyn.identification.limits import NOTABLE_RATIO
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.guess_columns import RATE_LIKENESS
 from armdyn.identification.logs.log import (
@@ -22,10 +23,9 @@ from armdyn.identification.logs.log import (
     Log,
     turns_too_far,
 )
+from armdyn.identification.motion.track import BAND_HZ
 from armdyn.model.arm import Arm
 
-PACE_FACTOR = 1.5  # of times, within which clocks agree: noise, or a poor model, may prefer it
-COMPARED_SECONDS = 0.2  # s over which a joint moves on: noise of neighbouring samples does not
 POOR_CONDITION = 100.0  # of a joint's own columns (acceleration, speed, sign, one), from which on they look alike
 
 
@@ -138,12 +138,12 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
             texts.append(f"the velocity of {name} has the opposite sign of its position's rate")
         elif best != j and abs(likeness[j, best]) > RATE_LIKENESS > abs(likeness[j, j]):
             texts.append(f"the position of {name} matches velocity {best + 1}: columns in the wrong order?")
-        elif likeness[j, j] > RATE_LIKENESS and np.abs(np.abs(np.log(slopes[j])) - mixed) < np.log(PACE_FACTOR):
+        elif likeness[j, j] > RATE_LIKENESS and np.abs(np.abs(np.log(slopes[j])) - mixed) < np.log(NOTABLE_RATIO):
             texts.append(f"positions and velocities of {name} differ by 57.3: degrees and radians mixed")
     if texts:
         return [Finding("reject", text, FindingKind.EXCHANGE) for text in texts]
     pace = _pace(likeness, slopes)
-    if not max(pace, 1 / pace) > PACE_FACTOR:
+    if not max(pace, 1 / pace) > NOTABLE_RATIO:
         return []
     text = (
         f"measured velocities are {pace:.3g} times the derivatives of the positions in all joints: does the log have "
@@ -156,21 +156,25 @@ def velocity_findings(arm: Arm, log: Log) -> list[Finding]:
 def velocities_agree(log: Log) -> bool:
     """Whether measured velocities are the rates of the positions, so that the times are those of the motion."""
     compared = _compare_velocities(log)
-    return compared is not None and 1 / PACE_FACTOR < _pace(*compared) < PACE_FACTOR
+    return compared is not None and 1 / NOTABLE_RATIO < _pace(*compared) < NOTABLE_RATIO
 
 
 def _pace(likeness: NDArray, slopes: NDArray) -> float:
     """Measured velocities over the positions' rates, one for all joints; nan where they have none in common."""
     alike = np.log(slopes[(np.diag(likeness) > RATE_LIKENESS) & (slopes > 0)])
-    return float(np.exp(np.median(alike))) if len(alike) and np.ptp(alike) < np.log(PACE_FACTOR) else np.nan
+    return float(np.exp(np.median(alike))) if len(alike) and np.ptp(alike) < np.log(NOTABLE_RATIO) else np.nan
+
+
+def comparison_lag(log: Log) -> int:
+    """Samples over which a joint moves on: those beside one another differ by noise, and by jitter of their stamps."""
+    return min(max(1, round(1 / (BAND_HZ * log.dt))), len(log) - 1)
 
 
 def _compare_velocities(log: Log) -> tuple[NDArray, NDArray] | None:
     """Correlation (n, n) of positions' changes with those by velocities, and their ratio (n,), nan at rest."""
     if log.qd is None:
         return None
-    # Over a while, for differences of neighbours are sensitive to jitter of the stamps.
-    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
+    lag = comparison_lag(log)
     way = np.diff(log.t)[:, None] * (log.qd[1:] + log.qd[:-1]) / 2
     way = np.concatenate([np.zeros((1, log.n)), np.cumsum(way, axis=0)])
     dq, change = log.q[lag:] - log.q[:-lag], way[lag:] - way[:-lag]

@@ -10,15 +10,15 @@ import numpy as np
 from armdyn.identification.fit.terms import OFFSET
 from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.hypotheses.findings import PACE_FACTOR
 from armdyn.identification.hypotheses.regression import SCREENED, ScreeningRegression
-from armdyn.identification.hypotheses.screening import MIN_REDUCTION, Hypothesis, LogVariant, ValueRange
+from armdyn.identification.hypotheses.screening import Hypothesis, LogVariant, ValueRange
 from armdyn.identification.hypotheses.wording import delay_text, joint_numbers
+from armdyn.identification.limits import MIN_REDUCTION, NOTABLE_RATIO
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.motion.track import BAND_HZ
 
 DELAYS = np.arange(-8, 11) * 0.02  # s
-TIME_SCALES = 2.0 ** np.array([-2, -1.5, -1, -0.5, 0.5, 1, 1.5, 2])
+TIME_SCALES = NOTABLE_RATIO ** np.array([-3, -2, -1, 1, 2, 3])
 TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
 ZERO, MAX_ZERO = 0.2, 0.6  # rad: tried, and the largest that is no turn
 
@@ -67,7 +67,7 @@ class TimeScale(Hypothesis):
         step = float(np.sqrt(TIME_SCALES[1] / TIME_SCALES[0]))
         return LogVariant(
             regression.design._replace(rigid=rigid), LogCorrection(time_scale=scale), (), scale,
-            tolerated=max(scale, 1 / scale) < PACE_FACTOR, min_reduction=-MIN_REDUCTION,
+            tolerated=max(scale, 1 / scale) < NOTABLE_RATIO, min_reduction=-MIN_REDUCTION,
             values=ValueRange(lambda x: self.slower(regression, x), scale / step, scale * step),
         )  # fmt: skip
 

@@ -15,8 +15,9 @@ from scipy.special import log_ndtr
 from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.fit.spread import determine
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.hypotheses.regression import MODEL_ERROR, ScreeningRegression, beyond
+from armdyn.identification.hypotheses.regression import ScreeningRegression, beyond
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -34,7 +35,7 @@ def payload_findings(regression: ScreeningRegression) -> Iterator[Finding]:
     rest, Y = both[..., 0], both[..., 1:]
     load, std, left = _fit(regression, Y, rest)
     size, new, tau = (float(np.linalg.norm(x)) for x in (rest @ d.mix, left @ d.mix, regression.tau))
-    if size**2 - new**2 < (MODEL_ERROR * tau) ** 2 or not np.isfinite(std):
+    if size**2 - new**2 < (SMALL_SHARE * tau) ** 2 or not np.isfinite(std):
         return
     evidence = _evidence(regression, rest, left, inertial.SIZE)
     of_all = _evidence(regression, left, regression.model.residual, regression.base.count - inertial.SIZE)

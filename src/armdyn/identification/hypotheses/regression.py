@@ -16,7 +16,7 @@ they are they would prove anything. c is the price of the prior,
 
 by what the most probable parameters leave beyond the free ones (excess), their distance from the prior (d), its
 precision L and the normal equations A. d is the log probability that friction brakes. What models miss is no noise:
-S_j is at least the square of `MODEL_ERROR` of the torque.
+S_j is at least the square of `SMALL_SHARE` of the torque.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.dynamics.shafts import drive_torques, measured_shafts, shaft_rows, shaft_torques
 from armdyn.identification.correlation import correlation_times
 from armdyn.identification.fit.equations import Equations
-from armdyn.identification.fit.evidence import FREE, GaussianPrior, Hyperparameters, Posterior, covariance, evidence
+from armdyn.identification.fit.evidence import WEAKEST, GaussianPrior, Hyperparameters, Posterior, covariance, evidence
 from armdyn.identification.fit.passive import without_passive
 from armdyn.identification.fit.prior import ReferenceBodies, generic_covariance, precision_in, why_no_prior
 from armdyn.identification.fit.rows import OVERSAMPLING, Decimator, columns_per_joint, decimator, grid
@@ -47,12 +47,12 @@ from armdyn.identification.fit.terms import (
     friction_curve,
     term_columns,
 )
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 ROUNDS = 2  # in which the noise is found
-MODEL_ERROR = 0.02  # share of a joint's torque that models of arms miss
 MAX_ROWS = 700  # of all logs: of more, neighbours tell nothing new
 SLOW, HELD = 0.25, 0.05  # shares of a joint's rms speed, and of the fastest joint's: slow motion, and none
 SCREENED = tuple(k for k, term in enumerate(TERMS) if k in (VISCOUS, COULOMB, OFFSET, ROTOR) or term.share == SLOW)
@@ -324,7 +324,7 @@ class ScreeningRegression:
 
     def squares(self, residual: NDArray) -> NDArray:
         """Mean squares (n,) of residuals, at least those that models miss."""
-        return np.maximum(np.mean(residual**2, axis=0), (MODEL_ERROR * self.deviations) ** 2)
+        return np.maximum(np.mean(residual**2, axis=0), (SMALL_SHARE * self.deviations) ** 2)
 
     def counts(self, residual: NDArray) -> NDArray:
         """Independent samples (n,) of each torque beyond those that parameters use up."""
@@ -450,7 +450,7 @@ class Model:
     def _free_precision(self) -> NDArray:
         """Precision (size, size) of a prior that nearly free parameters have."""
         size = self._sums.size
-        return self.priors[0].precision(Hyperparameters(FREE, np.full(size, FREE)))
+        return self.priors[0].precision(Hyperparameters(WEAKEST, np.full(size, WEAKEST)))
 
     @cached_property
     def _free(self) -> tuple[Equations, NDArray]:
@@ -460,7 +460,7 @@ class Model:
             equations = equations.with_weights(1 / noise)
             x = equations.fit(self.used, self._free_precision, self.priors[0].mean)
             noise = np.sqrt(equations.errors(x) / equations.samples.sum())
-            noise = np.maximum(noise, MODEL_ERROR * self.deviations)
+            noise = np.maximum(noise, SMALL_SHARE * self.deviations)
         return equations, x
 
     @cached_property

@@ -21,15 +21,14 @@ from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest,
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
 from armdyn.identification.hypotheses.wording import describe, hint_of
+from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
+from armdyn.numerals import CONFIDENCE
 
 MIN_EVIDENCE = 15.0  # log evidence ratio, prior odds included, from which on a fault is reported
-# Share by which an error must fall, too. Gains and zeros [rad] that are off by less are tolerated: a gain by this
-# share, or a zero by as many rad where gravity loads the joint, change a torque by about this share.
-MIN_REDUCTION = 0.1
-AS_PROBABLE = 3.0  # log evidence ratio within which two variants are as probable
+AS_PROBABLE = np.log(CONFIDENCE) - np.log1p(-CONFIDENCE)  # log evidence ratio within which neither variant is sure
 MAX_ERROR = 0.25  # share of all torques that a model of an arm may leave, or that a fault may spoil without rejection
 N_LIKELY = 4  # variants of a hypothesis that are fitted, those that can have most evidence
 

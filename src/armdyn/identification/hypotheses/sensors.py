@@ -9,17 +9,13 @@ from numpy.typing import NDArray
 
 from armdyn.identification.hypotheses.fault_test import FaultTest, column_test
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.hypotheses.findings import COMPARED_SECONDS
+from armdyn.identification.hypotheses.findings import comparison_lag
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE
 from armdyn.identification.hypotheses.wording import joint_name, no_torque_text
 from armdyn.identification.logs.corrections import LogCorrection
-from armdyn.identification.logs.log import SMALL_SHARE, Log
+from armdyn.identification.logs.log import DYNAMICS_SECONDS, SMALL_SHARE, Log
 from armdyn.model.arm import Arm
 
-COARSE_VALUES = 20  # different torques, of which fewer show no clipping
-STUCK_SECONDS = 1.0  # s for which a reading must not change by a digit to be suspected
-STUCK_TRAVEL = 0.1  # share of its travel that a joint moves while a reading does not change
-MOVING_TRAVEL = 0.005  # share of its travel that a joint goes in `COMPARED_SECONDS` if it moves
 SPIKE_SIZE = 1.5  # of the range of nearly all torques, by which a sample stands out from its neighbours
 MIN_SPIKES = 3  # spikes
 AGAIN = "or measure again"
@@ -30,8 +26,7 @@ def torque_tests(log: Log, findings: Iterable[Finding]) -> Iterator[FaultTest]:
     several, spans = list(findings), np.ptp(log.q, axis=0)
     moving = log.measured & (spans >= SMALL_SHARE * spans.max())
     yield column_test("dead torque sensors", FindingKind.STUCK, several, moving)
-    varied = [bool(moves) and _has_variety(log, j) for j, moves in enumerate(moving)]
-    yield column_test("clipped torques", FindingKind.CLIPPED, several, varied)
+    yield column_test("clipped torques", FindingKind.CLIPPED, several, moving)
     yield column_test("spikes of torque", FindingKind.SPIKES, several, log.measured)
 
 
@@ -76,10 +71,10 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     # Of exponential lengths the longest exceeds the next one by their mean, about 1 / log(number) of that one.
     others = lengths[order[1]] if len(order) > 1 else 0
     evidence = (lengths[order[0]] / max(others, 1) - 1) * np.log(len(order))
-    if lengths[order[0]] * log.dt < STUCK_SECONDS or evidence < MIN_EVIDENCE:
+    if lengths[order[0]] * log.dt < DYNAMICS_SECONDS or evidence < MIN_EVIDENCE:
         return
     # Coarse sensors of joints at rest do not change either, nor do clipped ones.
-    moved = np.ptp(q[first:last]) > STUCK_TRAVEL * np.ptp(q)
+    moved = np.ptp(q[first:last]) > SMALL_SHARE * np.ptp(q)
     if moved and tau.min() < tau[first] < tau.max():
         text = (
             f"the torque of {joint_name(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s "
@@ -90,8 +85,6 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     """The largest torque, again and again while the joint moves: coarse sensors of joints at rest repeat values too."""
-    if not _has_variety(log, j):
-        return
     tau = log.tau[_moving(log, j), j]
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
@@ -117,16 +110,11 @@ def _evidence_of_clipping(outermost: NDArray, next_to: NDArray) -> float:
     return float(count * (rel_entr(share, smooth) + rel_entr(1 - share, 1 - smooth))) if share > smooth else 0.0
 
 
-def _has_variety(log: Log, j: int) -> bool:
-    """Whether torques of the moving joint are of many values."""
-    return len(np.unique(log.tau[_moving(log, j), j])) >= COARSE_VALUES
-
-
 def _moving(log: Log, j: int) -> NDArray:
     """Samples (N,) within which the joint moves on."""
-    lag = min(max(1, round(COMPARED_SECONDS / log.dt)), len(log) - 1)
+    lag = comparison_lag(log)
     travel = np.abs(log.q[lag:, j] - log.q[:-lag, j])
-    moves = travel > MOVING_TRAVEL * np.ptp(log.q[:, j])
+    moves = travel > SMALL_SHARE * np.ptp(log.q[:, j])
     return np.asarray(np.r_[np.repeat(moves[:1], lag // 2), moves, np.repeat(moves[-1:], lag - lag // 2)])
 
 

@@ -12,8 +12,8 @@ from armdyn.dynamics.base.reduction import arm_size
 from armdyn.errors import ArmdynWarning
 from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.finding import Finding
+from armdyn.identification.limits import CAREFUL_ERROR
 from armdyn.identification.logs.columns import some_names
-from armdyn.identification.quality import CAREFUL_ERROR
 from armdyn.model.arm import Arm
 
 PACKAGE = str(Path(__file__).parents[2])

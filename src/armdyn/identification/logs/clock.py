@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
+from armdyn.identification.limits import CHARACTERISTIC_SHARE
 from armdyn.identification.logs.log import GAP_PERIODS, GAP_SECONDS
 from armdyn.numerals import pluralize
-
-# More rows than this fraction to drop is no blemish but another kind of file.
-MAX_DROPPED_SHARE = 0.2
 
 
 class Repair(NamedTuple):
@@ -46,7 +44,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
     stale[np.flatnonzero(keep)[_not_rising(times)]] = True
     full = t.copy()
     full[keep] = times
-    if stale.sum() > MAX_DROPPED_SHARE * keep.sum():
+    if stale.sum() > CHARACTERISTIC_SHARE * keep.sum():
         first = int(np.flatnonzero(stale)[0])
         raise ReadError(
             f"time does not rise in {stale.sum()} of {keep.sum()} rows, first in row {first + 1} ({full[first]:g} s)",
@@ -68,15 +66,17 @@ def _note_dropped(keep: NDArray, before: NDArray, why: str, notes: list[str], wh
     count = int(before.sum() - keep.sum())
     if not count:
         return
-    if count > MAX_DROPPED_SHARE * len(keep):
-        raise ReadError(f"{count} of {len(keep)} rows {why}", where=where, expected=f"at most {MAX_DROPPED_SHARE:.0%}")
+    if count > CHARACTERISTIC_SHARE * len(keep):
+        raise ReadError(
+            f"{count} of {len(keep)} rows {why}", where=where, expected=f"at most {CHARACTERISTIC_SHARE:.0%}"
+        )
     notes.append(f"{count} of {len(keep)} rows {why}: dropped")
 
 
 def _spread(t: NDArray, notes: list[str]) -> NDArray:
     """Stamps rounded so coarsely that several rows share one, spread evenly."""
     steps = np.diff(t)
-    if len(t) < 2 or (steps < 0).any() or (steps == 0).mean() <= MAX_DROPPED_SHARE or t[-1] == t[0]:
+    if len(t) < 2 or (steps < 0).any() or (steps == 0).mean() <= CHARACTERISTIC_SHARE or t[-1] == t[0]:
         return t
     first = np.flatnonzero(np.r_[True, steps > 0])
     notes.append(f"stamps are rounded: {len(t)} rows share {len(first)} stamps; spread evenly")

@@ -23,7 +23,6 @@ SI = {
     "q": ("rad", "m", "rad or m"), "qd": ("rad/s", "m/s", "rad/s or m/s"), "tau": ("N m", "N", "N m or N"),
     "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
 }  # fmt: skip
-USUAL_STEP_SECONDS = 0.2  # stamps that are too far apart for dynamics count what makes of their steps such ones
 CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
@@ -244,7 +243,7 @@ def _time(
     step = _step(t)
     row = np.ptp(t[np.isfinite(t)]) / max(len(t) - 1, 1) if np.isfinite(t).any() else 0.0
     guess = (
-        next((clock for clock in CLOCKS if step * clock[0] < USUAL_STEP_SECONDS), None)
+        next((clock for clock in CLOCKS if step * clock[0] < DYNAMICS_SECONDS), None)
         if step > DYNAMICS_SECONDS
         else None
     )

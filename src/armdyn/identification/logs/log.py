@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 MIN_SAMPLES = 50  # fewer tell nothing
 MIN_POSES = 4  # held still: base and tool of an instrument need three, one more shows whether they agree
 STILL_TRAVEL = 1e-4  # rad or m: a joint that stays within did not move
-SMALL_SHARE = 0.02  # of the largest travel, speed or torque, below which a joint does not count, or an error
+# Of the largest travel, speed or torque: a joint with less does not count. Of a torque: models of arms miss as much. Of
+# an error: changes by less decide nothing.
+SMALL_SHARE = 0.02
 PIECE_SAMPLES = 100_000  # of a log that are worked on at once
 MAX_ANGLE = 4 * np.pi  # rad: no joint with limits turns further; such numbers are degrees
 MAX_DELAY_SECONDS = 1.0  # by which torques, and messages of bags, may be late

@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ShapeError, quote
+from armdyn.identification.logs.log import SMALL_SHARE
+from armdyn.precision import SIX_DIGITS
 
 FILTER_ORDER = 4
 MAX_JUDGED = 4_000  # samples by which cutoffs and methods are judged
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
 AUTO = "auto"
-EXACT_SHARE = 1e-6  # of a joint's travel: errors of positions that make no difference
-CUTOFF_FACTORS = (0.7, 1.0, 1.5, 2.2, 3.3)  # of the Butterworth filter's cutoff: the others fall off more slowly
 CUTOFF_RATIO = 1.28  # of cutoffs that are tried, unless there would be too many
-CLEAR_SHARE = 0.05  # of the squared error on left-out positions by which a method must beat Butterworth's
 
 
 class SmoothedMotion(NamedTuple):
@@ -115,10 +114,11 @@ def smoothers(q: NDArray, dt: float, lowest: float, highest: float) -> list[Smoo
     """
     lowest, highest = min(lowest, 0.4 / dt), min(highest, 0.4 / dt)
     best = float(np.clip(best_cutoff(q, dt, lowest, highest=highest) if lowest < highest else lowest, lowest, highest))
-    near = sorted({float(np.clip(share * best, lowest, highest)) for share in CUTOFF_FACTORS})
+    # The others fall off more slowly than the Butterworth filter.
+    near = np.unique(np.clip(best * CUTOFF_RATIO ** np.arange(-2, 7, 2), lowest, highest)).tolist()
     samples, chosen = _middle_samples(q, MAX_JUDGED), []
     for method in METHODS:
-        start = CLEAR_SHARE if method == METHODS[0] else 0.0
+        start = 2 * SMALL_SHARE if method == METHODS[0] else 0.0
         tried = [Smoother(method, cutoff, _score(samples, dt, method, cutoff) - start) for cutoff in near]
         chosen.append(min(tried, key=lambda s: s.score))
     return chosen
@@ -164,7 +164,7 @@ def _score(samples: _Samples, dt: float, method: str, cutoff: float) -> float:
     # The ends of a zero-phase filter are guesses.
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
-    return float(np.log(np.mean(left_out**2, axis=0) + (EXACT_SHARE * samples.travel) ** 2).mean())
+    return float(np.log(np.mean(left_out**2, axis=0) + (SIX_DIGITS * samples.travel) ** 2).mean())
 
 
 def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:

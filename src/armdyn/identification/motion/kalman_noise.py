@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynError
-from armdyn.identification.motion.differentiate import SmoothedMotion, require_positions
+from armdyn.identification.logs.log import MIN_SAMPLES
+from armdyn.identification.motion.differentiate import MAX_JUDGED, SmoothedMotion, require_positions
 from armdyn.identification.motion.kalman import (
     filter_forward,
     known_jerk,
@@ -25,9 +26,7 @@ from armdyn.identification.motion.kalman import (
 from armdyn.model.arm import Arm
 
 WHOLE_SHARE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
-MIN_GAPS = 10  # that must be whole multiples
 DIGITS_RATIO = 4.0  # times what a step explains: noise above it has other sources, the step is that of written digits
-MAX_JUDGED = 20_000  # samples by which noise is judged
 
 
 class NoiseLevels(NamedTuple):
@@ -63,7 +62,7 @@ def _fit_step(gaps: NDArray, step: float) -> float:
             return 0.0
         # Many gaps together are more precise than one.
         step = float(some.sum() / counts.sum()) if len(some) else step
-    return step if len(some) >= min(len(gaps), MIN_GAPS) else 0.0
+    return step if len(some) >= min(len(gaps), MIN_SAMPLES) else 0.0
 
 
 def noise_levels(q: ArrayLike, dt: float) -> NoiseLevels:

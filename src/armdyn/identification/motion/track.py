@@ -18,7 +18,6 @@ from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
 CUTOFF_HZ, BAND_HZ = Preprocessing.cutoff, Preprocessing.band
-TORQUE_BAND_HZ = 40.0  # above which torques are noise before they are thinned out to the grid
 MAX_SAMPLES = 250_000  # of the grid that are fitted to: 21 minutes of motion
 WINDOW_SECONDS = 5.0  # the shortest part of a piece that is fitted to where not all of it is
 DIRECTION_WIDTH = 0.005  # rad/s or m/s: speed within which smoothed velocities do not tell the direction of a joint
@@ -125,7 +124,7 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     tau = _torques(log, part, grid + filters.delay)
     thin = max(1, round(GRID_SECONDS / step))
     if thin > 1:
-        tau = lowpass(tau, step, TORQUE_BAND_HZ)
+        tau = lowpass(tau, step, 0.4 / (thin * step))
     warmth = None if log.temperature is None else _on(grid[::thin], t, log.temperature[part])
     # Copies, for slices would keep all samples alive.
     t, q, qd, qdd, tau = (np.array(x[::thin]) for x in (grid, motion.q, motion.qd, motion.qdd, tau))
