@@ -14,6 +14,7 @@ from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.estimators.least_squares import ROUNDS, noise
 from armdyn.identification.fit.consistent import consistent_fit
 from armdyn.identification.fit.equations import System
+from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE
 from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies
 from armdyn.identification.fit.rows import Decimator, decimator, grid
 from armdyn.identification.fit.spread import Information, correlated_sum, determine
@@ -177,7 +178,7 @@ def _unexplained_torque(error: float, without: float) -> list[Finding]:
     errors = f"the torque error is {error:.1%} with the payload and {without:.1%} without"
     if error > CAREFUL_ERROR:
         text = f"{errors}: a fault of the log, or an arm that was not identified before?"
-    elif error > SMALL_SHARE and error > (1 - MIN_REDUCTION) * without:
+    elif error > SMALL_SHARE and error > (1 - WORTHWHILE_SHARE) * without:
         text = f"{errors}: the payload explains little of what the arm leaves"
     else:
         return []

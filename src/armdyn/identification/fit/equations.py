@@ -209,7 +209,7 @@ def _period(rows: Rows, number: int) -> float | None:
     both = _correlation(known, known)
     products = np.mean([_correlation(column, column) for column in x.T], axis=0)
     difference = (_correlation(squares, known) + _correlation(known, squares)) / 2 - products
-    repeats = (difference < SMALL_SHARE * both) & (both > CHARACTERISTIC_SHARE * len(logged))
+    repeats = (2 * difference < SMALL_SHARE * both) & (both > CHARACTERISTIC_SHARE * len(logged))
     repeats[:first_lag] = False
     if not repeats.any():
         return None

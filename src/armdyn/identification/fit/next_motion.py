@@ -15,9 +15,11 @@ import numpy as np
 
 from armdyn.identification.fit.novel_motion import wide_motion
 from armdyn.identification.fit.uncertainty import Uncertainty
-from armdyn.identification.limits import CAREFUL_ERROR, MIN_REDUCTION
+from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.identification.motion.track import BAND_HZ, Track
 from armdyn.model.arm import Arm
+
+WORTHWHILE_SHARE = 0.25  # of an error by which another log must lower it to be worth it; less may be forgone
 
 
 class NextMotion(NamedTuple):
@@ -38,7 +40,7 @@ def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> 
     seconds = sum(track.dt * len(track.t) for track in several) / len({track.log for track in several})
     target = wide_motion(several, arm, everything)
     now = uncertainty.error(target)
-    if now < CAREFUL_ERROR:
+    if now < SMALL_SHARE:
         return None
 
     def tried(joints: tuple[int, ...]) -> NextMotion:
@@ -48,7 +50,7 @@ def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> 
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
-    return best if now - best.after >= (1 - MIN_REDUCTION) * (now - whole.after) else whole
+    return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
 
 
 def _after(uncertainty: Uncertainty, along: Track, seconds: float) -> Uncertainty:

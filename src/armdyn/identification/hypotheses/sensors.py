@@ -86,6 +86,8 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     """The largest torque, again and again while the joint moves: coarse sensors of joints at rest repeat values too."""
     tau = log.tau[_moving(log, j), j]
+    if len(np.unique(tau)) < 3:  # none but the outermost
+        return
     for end in (tau.max(), tau.min()):
         share = np.mean(tau == end)
         inner = tau[tau != end]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.errors import ArmdynError
-from armdyn.identification.logs.log import MIN_SAMPLES
+from armdyn.identification.logs.log import MIN_SAMPLES, SMALL_SHARE
 from armdyn.identification.motion.differentiate import MAX_JUDGED, SmoothedMotion, require_positions
 from armdyn.identification.motion.kalman import (
     filter_forward,
@@ -25,7 +25,6 @@ from armdyn.identification.motion.kalman import (
 )
 from armdyn.model.arm import Arm
 
-WHOLE_SHARE = 0.05  # of an encoder's step: how far from whole multiples of it differences of positions may be
 DIGITS_RATIO = 4.0  # times what a step explains: noise above it has other sources, the step is that of written digits
 
 
@@ -58,7 +57,7 @@ def _fit_step(gaps: NDArray, step: float) -> float:
     for reach in (1.5, 5.0, 20.0, 100.0):
         some = gaps[gaps < reach * step]
         counts = np.round(some / step)
-        if np.any(np.abs(some / step - counts) > WHOLE_SHARE):
+        if np.any(np.abs(some / step - counts) > SMALL_SHARE):
             return 0.0
         # Many gaps together are more precise than one.
         step = float(some.sum() / counts.sum()) if len(some) else step
