@@ -17,7 +17,7 @@ from armdyn.identification.fit.equations import Equations, System
 from armdyn.identification.fit.evidence import discount
 from armdyn.identification.fit.free_model import FreeModel
 from armdyn.identification.fit.mass_bounds import MassBounds
-from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies, determined, why_no_prior
+from armdyn.identification.fit.prior import NO_PRIOR, ReferenceBodies, determined, precision_of, why_no_prior
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import (
     ASYMMETRIES,
@@ -192,7 +192,7 @@ def _constrained_problem(
     reference = _reference(choice, described)
     bodies = links + lumped
     precision, pull = np.zeros((projection.shape[1], projection.shape[1])), np.zeros(projection.shape[1])
-    precision[:bodies, :bodies] = choice.strength * _inverse(choice.covariance)
+    precision[:bodies, :bodies] = choice.strength * precision_of(choice.covariance)
     strength = NO_PRIOR
     if reference.known:
         # The divergence is the prior of the links: as strong as the evidence has it, or one size a deviation.
@@ -225,13 +225,6 @@ def _reference(choice: Choice, described: bool) -> ReferenceBodies:
         return ReferenceBodies.of(choice.base.source)
     mass = float(np.clip(1 / np.sqrt(choice.strength), 1e-3, 1e3))
     return ReferenceBodies(choice.reference.bodies * mass, choice.reference.theta * mass, False)
-
-
-def _inverse(covariance: NDArray) -> NDArray:
-    """Return the inverse of a covariance, floored so that nothing overflows."""
-    scale = 1 / np.sqrt(np.maximum(np.diag(covariance), 1e-300))
-    values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
-    return (vectors / np.maximum(values, 1e-9)) @ vectors.T * np.outer(scale, scale)
 
 
 def braking_speeds(joint: int, statistics: MotionStatistics) -> NDArray:

@@ -149,9 +149,8 @@ def evidence(
     kinds = len(equations.weights)
     kind = (k[count:] - count) // ((equations.size - count) // kinds)
     active = np.arange(np.bincount(kind, minlength=kinds).max()) < np.bincount(kind, minlength=kinds)[:, None]
-    at = np.full(
-        active.shape, len(k)
-    )  # places of the terms of each kind, and one beyond where it has fewer than others
+    # Places of the terms of each kind, and one beyond where it has fewer than others.
+    at = np.full(active.shape, len(k))
     at[active] = np.arange(count, len(k))
     terms = np.append(k, count)[at]
     system, mean, Q = equations.total(k), prior.mean[k], prior.base

@@ -34,7 +34,7 @@ class NextMotion(NamedTuple):
 def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> NextMotion | None:
     """The motion that leaves the least error, of one joint where that does nearly as well as of all.
 
-    It lasts as long as the logs do on average; None where the error is small as it is.
+    It lasts as long as the logs do on average; None where the error is small as it is, or no motion lowers it much.
     """
     several, everything = list(tracks), tuple(range(arm.n))
     seconds = sum(track.dt * len(track.t) for track in several) / len({track.log for track in several})
@@ -50,7 +50,8 @@ def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> 
 
     whole = tried(everything)
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
-    return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
+    chosen = best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
+    return chosen if chosen.after < (1 - WORTHWHILE_SHARE) * now else None
 
 
 def _after(uncertainty: Uncertainty, along: Track, seconds: float) -> Uncertainty:

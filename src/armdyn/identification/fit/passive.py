@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.motion.differentiate import SmoothedMotion
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
-from armdyn.model.joint import Drive, Friction
+from armdyn.model.joint import Drive, Friction, Joint
 from armdyn.model.mechanism import Spring
 from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.precision import NEGLIGIBLE
@@ -164,9 +165,10 @@ UNITS = (("friction", "viscous"), ("friction", "coulomb"), ("drive", "rotor_iner
 def _joint_columns(arm: Arm, span: NDArray, width: float) -> list[_Column]:
     """Viscous and Coulomb friction, rotor, spring and bristles of each joint that follows several others."""
     followers = [i for i, joint in enumerate(arm.joints) if joint.follows and not _turns_with_drive(arm, i)]
-    plain = [_joint_column(arm, i, part, name, width) for i in followers for part, name in UNITS]
+    changes = [(i, partial(_with_number, *unit)) for i in followers for unit in UNITS]
     travels = [(i, TERMS[k].travel * float(span[i])) for i in followers for k in BRISTLES if span[i] > 0]
-    return [*plain, *(_bristle_column(arm, i, travel, width) for i, travel in travels)]
+    changes += [(i, partial(_with_bristles, travel)) for i, travel in travels]
+    return [_joint_column(arm, i, change, width) for i, change in changes]
 
 
 def _turns_with_drive(arm: Arm, i: int) -> bool:
@@ -176,30 +178,26 @@ def _turns_with_drive(arm: Arm, i: int) -> bool:
     return any(np.linalg.matrix_rank(np.stack([row, drive])) < 2 for drive in drives)
 
 
-def _joint_column(arm: Arm, i: int, part: str, name: str, width: float) -> _Column:
+def _joint_column(arm: Arm, i: int, change: Callable[[Joint, float], Joint], width: float) -> _Column:
+    """What a change of one joint does."""
+
     def apply(to: Arm, value: float) -> Arm:
-        changed = dataclasses.replace(getattr(to.joints[i], part), **{name: value})
         joints = list(to.joints)
-        joints[i] = dataclasses.replace(joints[i], **{part: changed})
+        joints[i] = change(joints[i], value)
         return to.with_joints(joints)
 
     unit = apply(without_terms(arm), 1.0)
     return _Column(lambda track: passive_torque(unit, track, width), apply)
 
 
-def _bristle_column(arm: Arm, i: int, travel: float, width: float) -> _Column:
+def _with_number(part: str, name: str, joint: Joint, value: float) -> Joint:
+    return dataclasses.replace(joint, **{part: dataclasses.replace(getattr(joint, part), **{name: value})})
+
+
+def _with_bristles(travel: float, joint: Joint, value: float) -> Joint:
     """Coulomb friction that builds up over a travel, as cables and long rods have it."""
-
-    def apply(to: Arm, value: float) -> Arm:
-        friction, joints = to.joints[i].friction, list(to.joints)
-        more = dataclasses.replace(
-            friction, coulomb=friction.coulomb + value, bristles=(*friction.bristles, (travel, value))
-        )
-        joints[i] = dataclasses.replace(joints[i], friction=more)
-        return to.with_joints(joints)
-
-    unit = apply(without_terms(arm), 1.0)
-    return _Column(lambda track: passive_torque(unit, track, width), apply)
+    coulomb, bristles = joint.friction.coulomb + value, (*joint.friction.bristles, (travel, value))
+    return dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, coulomb=coulomb, bristles=bristles))
 
 
 def _spans(rows: Rows) -> NDArray:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.base.reduction import arm_size
 from armdyn.model.arm import Arm
-from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
+from armdyn.precision import NEGLIGIBLE, SIX_DIGITS, SOLUTION_ERROR
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 
@@ -116,11 +116,15 @@ def determined(information: NDArray, reference: ReferenceBodies) -> NDArray:
 def precision_in(base: BaseParameters, covariance: NDArray) -> NDArray:
     """Precision (count, count) of base parameters whose links have a covariance (10 n, 10 n); finite always."""
     P = base.P[:, : len(covariance)]
-    spread = P @ covariance @ P.T
-    scale = 1 / np.sqrt(np.maximum(np.diag(spread), 1e-12 * max(spread.diagonal().max(initial=0.0), 1e-300)))
-    values, vectors = np.linalg.eigh(spread * np.outer(scale, scale))
-    inverse = (vectors / np.maximum(values, 1e-9)) @ vectors.T
-    return inverse * np.outer(scale, scale)
+    return precision_of(P @ covariance @ P.T)
+
+
+def precision_of(covariance: NDArray) -> NDArray:
+    """Return the inverse of a covariance (p, p), floored so that nothing overflows."""
+    size = np.diag(covariance)
+    scale = 1 / np.sqrt(np.maximum(size, SOLUTION_ERROR * max(size.max(initial=0.0), 1e-300)))
+    values, vectors = np.linalg.eigh(covariance * np.outer(scale, scale))
+    return (vectors / np.maximum(values, NEGLIGIBLE)) @ vectors.T * np.outer(scale, scale)
 
 
 GYRATION = 0.25  # radius of generic bodies, and distance from the line between the joints, relative to its length

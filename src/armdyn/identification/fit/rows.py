@@ -258,10 +258,8 @@ def _joint_columns(rows: Rows, part: Track, low: Decimator, wanted: NDArray | No
     n = rows.base.source.n
     joint = term_columns(rows.base.source, part, rows.statistics, part.temperature, rows.filters.width, wanted)
     flat = joint.reshape(len(joint), -1)
-    filtered, nonzero = (
-        np.zeros((low.count, flat.shape[1])),
-        flat.any(axis=0),
-    )  # many are of no use: loads, unseen waves
+    filtered = np.zeros((low.count, flat.shape[1]))
+    nonzero = flat.any(axis=0)  # many are of no use: loads, unseen waves
     filtered[:, nonzero] = low @ (flat if nonzero.all() else flat.compress(nonzero, axis=1))
     return filtered.reshape(low.count, len(TERMS), n).transpose(2, 0, 1)
 

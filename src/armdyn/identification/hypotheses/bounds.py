@@ -117,10 +117,8 @@ class _Batch:
         size = np.maximum(size, 1e-3 * size.max(axis=1, keepdims=True) + 1e-12) / self.deviations[some][:, :, None]
         costs, braking, c = [], [], self.sums.shape[-1] - N_TERMS - 1
         for (Q, mean), other in zip(self.bodies, regression.model.weighings, strict=True):
-            base, of_terms = (
-                other.hyperparameters.base * Q,
-                other.hyperparameters.terms[regression.base.count :].reshape(regression.n, -1),
-            )
+            base = other.hyperparameters.base * Q
+            of_terms = other.hyperparameters.terms[regression.base.count :].reshape(regression.n, -1)
             P = size**2 * of_terms[:, SCREENED]
             sums, slopes, T = _without_terms(W[..., None, None] * all_sums, P)
             whole = sums.sum(axis=1)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import DataError
+from armdyn.identification.fit.spread import condition
 from armdyn.identification.hypotheses.columns import DriveGain, Exchange, OtherJoints, Sign, TorqueUnit, UnlikeGains
 from armdyn.identification.hypotheses.description import description_findings, description_tests, sister_findings
 from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEncoder, OffsetStep, SharedDrive
@@ -285,8 +286,7 @@ def _condition(v: NDArray, a: NDArray, side: NDArray) -> float:
     lengths = np.linalg.norm(columns, axis=0)
     if not lengths.all():
         return np.inf
-    values = np.linalg.eigvalsh(columns.T @ columns / np.outer(lengths, lengths))
-    return float(np.sqrt(values[-1] / values[0])) if values[0] > 1e-14 else np.inf
+    return condition(np.linalg.eigvalsh(columns.T @ columns / np.outer(lengths, lengths)))
 
 
 def require_good(findings: Iterable[Finding], where: str) -> None:

@@ -16,6 +16,7 @@ from armdyn.identification.hypotheses.wording import delay_text, joint_numbers
 from armdyn.identification.limits import MIN_REDUCTION, NOTABLE_RATIO
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.motion.track import BAND_HZ
+from armdyn.numerals import STD_OF_95_PERCENT
 
 DELAYS = np.arange(-8, 11) * 0.02  # s
 TIME_SCALES = NOTABLE_RATIO ** np.array([-3, -2, -1, 1, 2, 3])
@@ -141,7 +142,7 @@ def bound_zeros(regression: ScreeningRegression, test: FaultTest) -> FaultTest:
     if not slopes:
         return test
     values, _, std = regression.model.added(np.stack(slopes, axis=2))
-    bounds = np.abs(values) + 1.96 * std
+    bounds = np.abs(values) + STD_OF_95_PERCENT * std
     joints, others = ([j for j, b in zip(test.joints, bounds, strict=True) if (b < 1) == shows] for shows in (1, 0))
     outcome = test.outcome if joints else FaultOutcome.UNDECIDED
     undecided = tuple(sorted({*test.undecided, *others}))

@@ -19,6 +19,7 @@ from armdyn.identification.hypotheses.regression import ScreeningRegression, bey
 from armdyn.identification.hypotheses.screening import MIN_EVIDENCE
 from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.model.arm import Arm
+from armdyn.numerals import STD_OF_95_PERCENT
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.transform import inverse
@@ -66,8 +67,9 @@ def _evidence(regression: ScreeningRegression, before: NDArray, after: NDArray, 
 def _finding(arm: Arm, load: Inertia, std: float, evidence: float, reduction: float) -> Finding:
     """State the load in the tip's frame."""
     more, question = ("more", "mounted") if load.mass > 0 else ("less", "taken off")
+    mass = f"{abs(load.mass):.3g} ± {STD_OF_95_PERCENT * std:.1g} kg"
     text = (
-        f"the torques show {abs(load.mass):.3g} ± {1.96 * std:.1g} kg {more} at the tip than the description of arm "
+        f"the torques show {mass} {more} at the tip than the description of arm "
         f"'{arm.name}' has (with it the torque error, friction excluded, is {reduction:.0%} lower; log evidence "
         f"{evidence:.0f}): was a load {question}?"
     )

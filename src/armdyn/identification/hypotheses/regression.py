@@ -185,10 +185,8 @@ class ScreeningRegression:
     @cached_property
     def design(self) -> ModelDesign:
         """The log as it is."""
-        lift, mix = (
-            self.base.P[:, : inertial.SIZE * self.arm.n_joints],
-            np.asarray(drive_torques(self.arm, np.eye(self.n))),
-        )
+        lift = self.base.P[:, : inertial.SIZE * self.arm.n_joints]
+        mix = np.asarray(drive_torques(self.arm, np.eye(self.n)))
         tau = self._silenced(np.array(shaft_torques(self.arm, self.tau)))
         return ModelDesign(self.rigid(self.motion), self.terms, tau, lift, mix, np.ones(len(tau), bool))
 

@@ -45,8 +45,7 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
             correction = LogCorrection(without_torque=(j,))
             findings.append(Finding("reject", text, FindingKind.STUCK, (j,), correction=correction, hint=AGAIN))
             continue
-        for check in (_stuck, _clipping):
-            findings += check(arm, log, j)
+        findings += [*_stuck(arm, log, j), *_clipping(arm, log, j)]
     return findings + list(_spikes(arm, log))
 
 

@@ -23,7 +23,7 @@ SI = {
     "q": ("rad", "m", "rad or m"), "qd": ("rad/s", "m/s", "rad/s or m/s"), "tau": ("N m", "N", "N m or N"),
     "current": ("A", "A", "A"), "temperature": ("°C or K", "°C or K", "°C or K"),
 }  # fmt: skip
-CLOCKS = ((1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+CLOCKS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 # Joints that move by more than this [rad or m] tell samples of a motion from single poses: between two poses they go,
 # on average, by more than this share of their range.
 MOVING_RANGE, POSE_STEP_SHARE = 0.05, 0.1
@@ -242,13 +242,9 @@ def _time(
         return t * UNITS[column.unit]
     step = _step(t)
     row = np.ptp(t[np.isfinite(t)]) / max(len(t) - 1, 1) if np.isfinite(t).any() else 0.0
-    guess = (
-        next((clock for clock in CLOCKS if step * clock[0] < DYNAMICS_SECONDS), None)
-        if step > DYNAMICS_SECONDS
-        else None
-    )
+    guess = next((clock for clock in CLOCKS if step * clock[0] <= DYNAMICS_SECONDS), None)
     # Going there and back is twice the range; no arm does so within what would be a gap.
-    if guess is None or (len(moves) and np.median(moves) / 2 * GAP_SECONDS > row * guess[0]):
+    if guess in (None, CLOCKS[0]) or (len(moves) and np.median(moves) / 2 * GAP_SECONDS > row * guess[0]):
         return t
     notes.insert(0, f"times: {stamps[0]} has steps of {step:.3g}, taken as {guess[1]}; a name such as t_s would tell")
     return t * guess[0]

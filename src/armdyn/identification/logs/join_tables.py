@@ -75,13 +75,12 @@ def _has(columns: Mapping[str, NDArray], role: str, joints: tuple[str, ...]) -> 
 
 def _at(times: NDArray, t: NDArray, columns: Mapping[str, NDArray]) -> dict[str, NDArray]:
     """Columns at other times, linearly; missing values are passed over."""
-    resampled = {}
+    resampled = {name: np.full(len(times), np.nan) for name in columns}
     for name, x in columns.items():
         known = np.isfinite(t) & np.isfinite(x)
         order = np.argsort(t[known], kind="stable")
-        resampled[name] = (
-            np.interp(times, t[known][order], x[known][order]) if known.any() else np.full(len(times), np.nan)
-        )
+        if known.any():
+            resampled[name] = np.interp(times, t[known][order], x[known][order])
     return resampled
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ReadError
-from armdyn.files import MAX_NESTED
-from armdyn.identification.logs.read_tables import Table, columns_of
+from armdyn.identification.logs.read_tables import Table, columns_of, leaves_of
 
 
 def read_json(path: Path, joints: tuple[str, ...]) -> Table:
@@ -23,9 +21,9 @@ def read_json(path: Path, joints: tuple[str, ...]) -> Table:
         raise ReadError(f"cannot be read as JSON ({error})", path=path) from None
     data = _parse(text, path)
     if isinstance(data, list) and all(isinstance(record, dict) for record in data):
-        leaves = _of_records([dict(_flat(record, path)) for record in data], path)
+        leaves = _of_records([dict(leaves_of(record, path)) for record in data], path)
     elif isinstance(data, dict):
-        leaves = {name: _array(value, name, path) for name, value in _flat(data, path)}
+        leaves = {name: _array(value, name, path) for name, value in leaves_of(data, path)}
     else:
         raise ReadError(path=path, expected="a list of records or an object of arrays", got=type(data).__name__)
     return columns_of(iter(leaves.items()), joints, path)
@@ -51,18 +49,6 @@ def _parse(text: str, path: Path) -> Any:
     if not records:
         raise ReadError(f"cannot be read as JSON ({whole})", path=path)
     return records
-
-
-def _flat(record: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    if depth > MAX_NESTED:
-        cause = f"objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'"
-        raise ReadError(cause, path=path, names=(inside,))
-    for name, value in record.items():
-        full = f"{inside}.{name}" if inside else name
-        if isinstance(value, Mapping):
-            yield from _flat(value, path, full, depth + 1)
-        else:
-            yield full, value
 
 
 def _of_records(records: list[dict[str, Any]], path: Path) -> dict[str, NDArray]:

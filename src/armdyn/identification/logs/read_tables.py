@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import MissingExtraError, ReadError
-from armdyn.files import LARGE_ARCHIVE_BYTES, read_arrays, reject_bomb, reject_many
+from armdyn.files import LARGE_ARCHIVE_BYTES, MAX_NESTED, read_arrays, reject_bomb, reject_many
 from armdyn.identification.logs.column_names import UNITS, understand
 from armdyn.identification.logs.log import MIN_SAMPLES
 from armdyn.identification.logs.parquet_footer import count_values
@@ -80,7 +80,8 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
         raise
     except Exception as error:  # SciPy raises many kinds for damaged files
         raise ReadError(f"cannot be read as a MATLAB file ({error})", path=path) from None
-    return columns_of(_leaves({name: x for name, x in data.items() if not name.startswith("__")}), joints, path)
+    arrays = {name: x for name, x in data.items() if not name.startswith("__")}
+    return columns_of(((name, np.asarray(x)) for name, x in leaves_of(arrays, path)), joints, path)
 
 
 def columns_of(leaves: Iterator[tuple[str, NDArray]], joints: tuple[str, ...], path: Path) -> Table:
@@ -118,14 +119,17 @@ def _unpacked_size(file: BinaryIO, size: int) -> int:
     return total
 
 
-def _leaves(data: Mapping[str, Any], inside: str = "") -> Iterator[tuple[str, NDArray]]:
-    """Arrays inside structures, and their names with those of the structures before."""
-    for name, x in data.items():
+def leaves_of(data: Mapping[str, Any], path: Path, inside: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Values inside structures, and their names with those of the structures before."""
+    if depth > MAX_NESTED:
+        cause = f"objects are nested more than {MAX_NESTED} deep, in '{inside:.80}'"
+        raise ReadError(cause, path=path, names=(inside,))
+    for name, value in data.items():
         full = f"{inside}.{name}" if inside else name
-        if isinstance(x, Mapping):
-            yield from _leaves(x, full)
+        if isinstance(value, Mapping):
+            yield from leaves_of(value, path, full, depth + 1)
         else:
-            yield full, np.asarray(x)
+            yield full, value
 
 
 def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
