@@ -10,14 +10,13 @@ from those that do.
 from __future__ import annotations
 
 import os
-import warnings
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.parameters import base_parameters
-from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError
+from armdyn.errors import ArmdynError, DataError, ShapeError
 from armdyn.identification.estimators.data import normal_equations
 from armdyn.identification.estimators.drive_gain import drive_gains
 from armdyn.identification.estimators.least_squares import noise
@@ -25,6 +24,7 @@ from armdyn.identification.fit.rotors import own_rotors
 from armdyn.identification.fit.rows import make_rows
 from armdyn.identification.fit.spread import correlated_sum, determine
 from armdyn.identification.fit.terms import ALWAYS, ROTOR
+from armdyn.identification.hypotheses.warn import warn
 from armdyn.identification.limits import MIN_REDUCTION
 from armdyn.identification.logs.log import Log, require_all_torques
 from armdyn.identification.logs.read_log import read_log
@@ -213,8 +213,4 @@ def _judge(arm: Arm, estimate: DriveGains) -> None:
         raise DataError(cause, where="identify_drive_gains", remedy="take a heavier one, and move all joints")
     names = [arm.coordinate_names[j] for j in np.flatnonzero(~(unsure < MIN_REDUCTION))]
     if names:
-        warnings.warn(
-            f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {MIN_REDUCTION:.0%}",
-            ArmdynWarning,
-            stacklevel=3,
-        )
+        warn(f"identify_drive_gains: gains of {', '.join(names)} are known to no better than {MIN_REDUCTION:.0%}")

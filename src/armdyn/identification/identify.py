@@ -275,7 +275,8 @@ def _fit(
             constrained.determined,
         ),
         ModelPair(
-            constrained.free, constrained.share, constrained.price, constrained.minimum.gap, constrained.boundary
+            constrained.free, constrained.share, constrained.price, constrained.minimum.gap,
+            tuple(arm.link_names[i] for i in constrained.minimum.boundary),
         ),
         uncertainty,
     )  # fmt: skip

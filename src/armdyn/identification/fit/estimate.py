@@ -52,11 +52,6 @@ class ConstrainedEstimate(NamedTuple):
     determined: NDArray  # (n, 10) of bool: parameters of the links that the logs tell, see `determined`
 
     @property
-    def boundary(self) -> tuple[str, ...]:
-        """Links that are barely physically consistent bodies."""
-        return tuple(self.arm.link_names[i] for i in self.minimum.boundary)
-
-    @property
     def share(self) -> float:
         """Share of the free model in the best prediction: half, or all of it where it leaves notably less."""
         return 0.5 if (1 - MIN_REDUCTION) * self.price < 1 else 1.0
@@ -72,7 +67,7 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
     free = choice.model
     rows, equations = _with_whole_loads(choice, free)
     problem = _constrained_problem(choice, equations, masses, described)
-    blocks = np.arange(len(equations.logs))
+    blocks = len(equations.logs)
     minimum = problem.fit()
     n, base = choice.base.source.n, choice.base
     links = inertial.SIZE * base.source.n_joints
@@ -88,12 +83,12 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
         arm = arm.with_joints([described if i in silent else joint for i, (joint, described) in pairs])
     weights = equations.weights**2
     price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
-    without = problem.without_each(minimum) if len(blocks) > 1 else x[None]
+    without = problem.without_each(minimum) if blocks > 1 else x[None]
     unseen = equations.by_phase(rows)
     squares = np.full((1, len(weights)), np.nan)
     if unseen is not equations:
         squares = unseen.squares(_constrained_problem(choice, unseen, masses, described).without_each(minimum))
-    elif len(blocks) > 1:
+    elif blocks > 1:
         squares = equations.squares(without)
     powers = np.maximum(equations.powers, 1e-300)
     joints = np.sqrt(squares.sum(axis=0) / powers)

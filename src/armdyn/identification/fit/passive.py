@@ -179,7 +179,7 @@ def _turns_with_drive(arm: Arm, i: int) -> bool:
 
 
 def _joint_column(arm: Arm, i: int, change: Callable[[Joint, float], Joint], width: float) -> _Column:
-    """What a change of one joint does."""
+    """Return the column of a change of one joint, by a unit."""
 
     def apply(to: Arm, value: float) -> Arm:
         joints = list(to.joints)

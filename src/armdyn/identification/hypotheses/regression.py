@@ -406,11 +406,6 @@ class Model:
         """Number of parameters of the links."""
         return self.design.rigid.shape[2]
 
-    @property
-    def has_same_parameters(self) -> bool:
-        """Whether strengths of the log as it is suit the links' parameters, for they are the same."""
-        return self.design.lift is self.regression.design.lift
-
     @cached_property
     def deviations(self) -> NDArray:
         """Standard deviation (n,) of each modelled torque."""
@@ -515,9 +510,8 @@ class Model:
             return equations, [evidence(equations, self.used, prior) for prior in self.priors]
         starts = [weighing.hyperparameters for weighing in self.regression.model._weighed[1]]
         pairs = zip(self.priors, starts, strict=True)
-        return equations, [
-            evidence(equations, self.used, prior, start if self.has_same_parameters else None) for prior, start in pairs
-        ]
+        same = self.design.lift is self.regression.design.lift  # strengths suit the same parameters
+        return equations, [evidence(equations, self.used, prior, start if same else None) for prior, start in pairs]
 
     @property
     def weighings(self) -> list[Posterior]:

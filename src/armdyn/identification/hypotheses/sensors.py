@@ -49,11 +49,6 @@ def torque_findings(arm: Arm, log: Log) -> list[Finding]:
     return findings + list(_spikes(arm, log))
 
 
-def _before(log: Log, sample: int) -> LogCorrection:
-    """Only what was measured before a sample."""
-    return LogCorrection(until=float(log.t[sample] - log.t[0]))
-
-
 def runs(x: NDArray) -> NDArray:
     """First samples and the one after the last (k, 2) of runs in which a column does not change by a digit."""
     ends = np.r_[0, np.flatnonzero(np.diff(x) != 0) + 1, len(x)]
@@ -75,11 +70,12 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     # Coarse sensors of joints at rest do not change either, nor do clipped ones.
     moved = np.ptp(q[first:last]) > SMALL_SHARE * np.ptp(q)
     if moved and tau.min() < tau[first] < tau.max():
+        start = log.t[first] - log.t[0]
         text = (
             f"the torque of {joint_name(arm, j)} stays at {tau[first]:.3g} for {log.t[last - 1] - log.t[first]:.3g} s "
-            f"from {log.t[first] - log.t[0]:.3g} s on while the joint moves: sensor dead?"
+            f"from {start:.3g} s on while the joint moves: sensor dead?"
         )
-        yield Finding("reject", text, FindingKind.STUCK, (j,), correction=_before(log, first))
+        yield Finding("reject", text, FindingKind.STUCK, (j,), correction=LogCorrection(until=float(start)))
 
 
 def _clipping(arm: Arm, log: Log, j: int) -> Iterator[Finding]:

@@ -98,9 +98,8 @@ def _roles(groups: NDArray) -> dict[str, int] | None:
         return None
     if count == 2:
         rough = [_roughness(groups[:, k]) for k in range(2)]
-        return (
-            {"q": int(np.argmin(rough)), "tau": int(np.argmax(rough))} if rough[0] != rough[1] else {"q": 0, "tau": 1}
-        )
+        q = int(rough[1] < rough[0])
+        return {"q": q, "tau": 1 - q}
     rates = {a: b for a in range(count) for b in range(count) if a != b and _is_rate(groups[:, a], groups[:, b])}
     firsts = [a for a in rates if a not in rates.values()]
     if len(firsts) != 1:
