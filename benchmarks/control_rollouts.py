@@ -405,8 +405,8 @@ def main() -> None:
     spread = np.random.default_rng(0).normal(size=(given.rollouts, 7)) * 1e-5
     few = ("hybrid", "super-twisting") if SMALL else tuple(given.laws)
     print(
-        "| law | Pinocchio, Python [us per step] | one rollout | ratio | "
-        f"{given.rollouts} rollouts | ratio | differ by |"
+        "| law or part of a law | Python [us per step] | armdyn, one run | ratio | "
+        f"armdyn, {given.rollouts} runs | ratio | difference |"
     )
     print("|---|---|---|---|---|---|---|")
     runs: list[tuple[str, Calls]] = []

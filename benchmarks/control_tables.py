@@ -169,11 +169,17 @@ def scenarios_text() -> str:
 def heads() -> dict[str, list[str]]:
     loads = {name: [f"{load:g} kg" for load in values] for name, (values, _) in ARMS.items()}
     return {
-        "compare": ["law", "final RMS error", "largest", "RMS torque", "estimate's error"],
-        "seize-planar2": ["rate", "law", *loads["planar2"], "fails at"],
-        "seize-puma560": ["rate", "law", *loads["puma560"], "fails at"],
-        "schedule": ["arm", "law", "RMS error, friction and lag", "cost of an error of 0.1 rad"],
-        "eigenvalues": ["arm", "rate", "decay, 0 kg", "1 kg", "2.5 kg", "5 kg", "unstable from"],
+        "compare": [
+            "law",
+            "RMS error [rad]",
+            "largest error [rad]",
+            "RMS torque [N m]",
+            "parameter error, end / start",
+        ],
+        "seize-planar2": ["rate", "law", *loads["planar2"], "fails from"],
+        "seize-puma560": ["rate", "law", *loads["puma560"], "fails from"],
+        "schedule": ["arm", "law", "RMS error [mrad]", "LQR cost [thousandths]"],
+        "eigenvalues": ["arm", "rate", "decay [1/s], 0 kg", "1 kg", "2.5 kg", "5 kg", "unstable from"],
     }
 
 

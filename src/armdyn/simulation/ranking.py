@@ -140,16 +140,16 @@ class Ranking:
         best = self.valid[0] if self.valid and self.valid[0] not in (slow, fast) else None
         of_best = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""
         sentence = f"The laws are not equally fast: their torque loops cross over at {ends}{of_best}."
-        price = "A faster loop has smaller errors, rougher torques and less room for delays and elastic joints."
-        return [Sentence("warn", f"{sentence} {price}")]
+        effect = "A faster loop has smaller errors and rougher torques, and tolerates less delay and elasticity."
+        return [Sentence("warn", f"{sentence} {effect}")]
 
 
 def failure_words(place: RankingEntry) -> str:
     """Why a law's run does not count, in a few words."""
     words: dict[Failure, str] = {
         "": "", "failed": "could not run", "diverged": place.row.note or "diverged",
-        "far": f"{place.row.largest:.2g} rad or m off",
-        "rough": f"torques change from sample to sample by {place.row.roughness:.0%} of the motion's torque",
+        "far": f"largest joint error {place.row.largest:.2g} rad or m",
+        "rough": f"its torque changes from sample to sample by {place.row.roughness:.0%} of the motion's torque",
     }  # fmt: skip
     return words[place.failure]
 

@@ -29,12 +29,12 @@ from armdyn.simulation.sensors import REAL_SENSORS
 # joints [Hz], stiffness of the wall [N/m], and the part of the tip's way that lies before it.
 PAYLOAD_MASS_RATIO, WEAK_TORQUE_RATIO, ELASTIC_HZ, WALL_STIFFNESS, WAY_BEFORE_WALL = 0.05, 0.9, 15.0, 5e3, 0.9
 MIN_WAY = 1e-3  # of the tip [m], below which there is no room for a wall
-# What is so in a scenario, in words.
+# Conditions of a scenario, in words.
 WORDS = {
-    "free": "the arm as its model says", "payload": "an unknown load at the tip",
-    "contact": "a wall in the way", "saturation": "drives that are a tenth too weak",
-    "noise": "steps of encoders and noisy velocities",
-    "delay": "torques that come a period late", "elastic": "elastic joints that the model lacks",
+    "free": "the arm equals its model", "payload": "the model lacks a load at the tip",
+    "contact": "a wall blocks the path of the tip", "saturation": "drives are 10 % too weak",
+    "noise": "quantised positions and noisy velocities",
+    "delay": "torques act one period late", "elastic": "the model lacks the elasticity of the joints",
 }  # fmt: skip
 
 
@@ -118,6 +118,12 @@ class ScenarioComparison:
         """Whether Ctrl-C ended it; the scenarios that had run are kept."""
         return any(comparison.interrupted for comparison in self.comparisons.values())
 
+    @property
+    def unit(self) -> str:
+        """Unit of joint errors."""
+        kinds = next(iter(self.comparisons.values())).unit.split(" or ")
+        return " or ".join(kind.removeprefix("m") for kind in kinds)
+
     def standings(self, name: str) -> dict[str, RankingEntry]:
         """Every law's place in a scenario."""
         return {row.name: standing(row) for row in self[name].rows}
@@ -145,7 +151,7 @@ class ScenarioComparison:
         return {law: number for law, number in numbers.items() if not places[law].failure}
 
     def leaders(self, name: str) -> list[str]:
-        """Laws that count and are as good as the best of a scenario, the best first."""
+        """Laws that do not fail and are within `CLEAR_RATIO` of the best of a scenario, the best first."""
         scores = self.scores(name)
         most = CLEAR_RATIO * min(scores.values(), default=0.0)
         return sorted((law for law in scores if scores[law] <= most), key=scores.__getitem__)
@@ -153,7 +159,7 @@ class ScenarioComparison:
     def table(self) -> list[list[str]]:
         """A head, then a law per row: its final RMS error in every scenario, and its largest force where it touches."""
         touching = [name for name in self.comparisons if self.forces(name)]
-        rows = [["final rms [rad or m]", *self.comparisons, *(f"{name} [N]" for name in touching)]]
+        rows = [[f"final RMS [{self.unit}]", *self.comparisons, *(f"{name} [N]" for name in touching)]]
         for law in self.laws:
             cells = [self._cell(name, law) for name in self.comparisons]
             forces = [self.forces(name).get(law) for name in touching]
@@ -184,34 +190,55 @@ class ScenarioComparison:
         return "\n".join([*lines, self._all_in_all(), *speeds])
 
     def _line(self, name: str) -> str:
-        """The best of a scenario, those as good, and those that fail."""
-        scores, leaders, forces = self.scores(name), self.leaders(name), self.forces(name)
-        failed = [f"{law} ({failure_words(place)})" for law, place in self.standings(name).items() if place.failure]
-        failures = f"; fails: {', '.join(failed)}" if failed else ""
-        if not leaders:
-            return f"{name}: no law, with {WORDS[name]}{failures}."
-        best, *others = leaders
-        score = f"presses least, {scores[best]:.0f} N" if forces else f"{scores[best]:.1e}"
-        equal = f"; as good: {', '.join(others)}" if others else ""
-        hard = max(forces, key=forces.__getitem__) if forces else ""
-        most = f"; {hard} presses most, {forces[hard]:.0f} N" if forces and hard != best else ""
-        return f"{name}: {best} ({score}), with {WORDS[name]}{equal}{most}{failures}."
+        """The best law of a scenario, those within `CLEAR_RATIO` of it, and those that fail."""
+        leaders, forces = self.leaders(name), self.forces(name)
+        numbers = forces or self.errors(name)
+
+        def scored(law: str) -> str:
+            return f"{law} ({numbers[law]:.0f} N)" if forces else f"{law} ({numbers[law]:.1e} {self.unit})"
+
+        parts = []
+        if leaders:
+            best, *others = leaders
+            parts = [f"{'Smallest force' if forces else 'Best'}: {scored(best)}."]
+            parts += [f"Within a factor of {CLEAR_RATIO:g}: {', '.join(map(scored, others))}."] if others else []
+            hard = max(forces, key=forces.__getitem__) if forces else best
+            parts += [f"Largest force: {scored(hard)}."] if hard != best else []
+        failures = self._failures(name)
+        parts += [f"Failed: {', '.join(failures)}."] if failures else []
+        return f"{name} ({WORDS[name]}): {' '.join(parts)}"
+
+    def _failures(self, name: str) -> list[str]:
+        """Laws that fail in a scenario, each with the cause; those that lose the motion together."""
+        failed = [place for place in self.standings(name).values() if place.failure]
+        far = [place for place in failed if place.failure == "far"]
+        texts = [f"{place.row.name} ({failure_words(place)})" for place in failed if place.failure != "far"]
+        if far:
+            names = "all laws" if len(far) == len(self.laws) else ", ".join(place.row.name for place in far)
+            sizes = sorted(place.row.largest for place in far)
+            span = " to ".join(dict.fromkeys(f"{size:.2g}" for size in (sizes[0], sizes[-1])))
+            texts.append(f"{names} (largest joint error{'s' * (len(far) > 1)} {span} {self.unit})")
+        return texts
 
     def _all_in_all(self) -> str:
         """The laws that fail nowhere and are among the best most often; what no law passes tells none apart."""
         tried = [name for name in self.comparisons if self.scores(name)]
         hopeless = [name for name in self.comparisons if name not in tried]
-        but = f" (no law passes {', '.join(hopeless)})" if hopeless else ""
+        but = f" (all laws fail in {', '.join(hopeless)})" if hopeless else ""
         passed = {law: sum(law in self.scores(name) for name in tried) for law in self.laws}
         sound = [law for law in self.laws if tried and passed[law] == len(tried)]
         if not sound:
             most = max(passed.values())
-            names = f"; {', '.join(law for law in self.laws if passed[law] == most)}: {most}" if most else ""
-            return f"all in all: no law passes every scenario{names} of {len(self.comparisons)}{but}."
+            names = ", ".join(law for law in self.laws if passed[law] == most)
+            passing = f"; most passed: {names} ({most} of {len(self.comparisons)})" if most else ""
+            return f"overall: no law passes every scenario{passing}{but}."
         good = {law: sum(law in self.leaders(name) for name in tried) for law in sound}
         most = max(good.values())
         names = ", ".join(law for law in sound if good[law] == most)
-        return f"all in all: {names}, among the best in {most} of {len(tried)} scenarios and failing in none{but}."
+        return (
+            f"overall: {names}: within a factor of {CLEAR_RATIO:g} of the best in {most} of {len(tried)} scenarios, "
+            f"without failing in any{but}."
+        )
 
 
 def compare_scenarios(

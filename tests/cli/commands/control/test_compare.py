@@ -48,13 +48,13 @@ def test_scenarios_say_which_controller_to_take():
     options = ["--duration", "0.5", "--rate", "500", "-c", "PD", "-c", "computed torque"]
     result = CliRunner().invoke(app, ["compare", "planar2", *options, "-s", "free", "-s", "delay"])
     assert result.exit_code == 0, result.output
-    assert "free: computed torque" in result.output
-    assert "all in all: computed torque" in result.output
+    assert "free (the arm equals its model): Best: computed torque (" in result.output
+    assert "overall: computed torque" in result.output
     every = CliRunner().invoke(app, ["compare", "planar2", *options, "-s", "all", "--json"])
     found = json.loads(every.stdout)
     assert set(found["scenarios"]) == {"free", "payload", "contact", "saturation", "noise", "delay"}
     assert "without a rotor" in found["left out"]["elastic"]
-    assert any(line.startswith("all in all: ") for line in found["advice"])
+    assert any(line.startswith("overall: ") for line in found["advice"])
 
 
 def test_scenarios_draw_no_figure(tmp_path):
