@@ -30,7 +30,7 @@ from armdyn.spatial.rotation import from_rpy
 from armdyn.spatial.transform import transform
 from armdyn.study.drives import CatalogueDrive, DriveChoice, Load, choose, read_catalogue
 from armdyn.study.figures import parallel
-from armdyn.study.labels import label, unit, words
+from armdyn.study.labels import label, metrics_of, unit, words
 from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import N_LISTED, Section, Summary, case_summary
@@ -44,19 +44,7 @@ from armdyn.trajectory.tip.from_tip import joint_trajectory
 from armdyn.trajectory.tip.motion import TipMotion
 from armdyn.trajectory.tip.path import Line
 
-METRICS = {
-    "peak_torque": "low",  # of any joint [N m or N]
-    "energy": "low",  # [J], driving and braking
-    "reaction_force": "low",  # largest that a joint's bearings carry [N]
-    "reaction_moment": "low",  # [N m]
-    "reach": "high",  # farthest that the tip gets from the first joint [m]
-    "manipulability": "high",  # smallest along the paths
-    "peak_power": "low",  # largest of all drives together [W]
-}
-WITH_DRIVES = {
-    "drive_mass": "low",  # of the drives chosen [kg]
-    "natural_frequency": "high",  # lowest along the paths, on the gears' stiffness [Hz]
-}
+METRICS, WITH_DRIVES = metrics_of("design"), metrics_of("drives")
 PATH_POINTS = 201  # of the path, at which it is judged
 MAX_VARIED = 1e6  # of what is varied
 

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-# Of columns whose names say what they are; others keep their names, and have the unit of what they multiply, or none.
-WORDS = {
-    "rms_error": ("joint error, rms", "rad or m"),
-    "max_error": ("largest joint error", "rad or m"),
-    "final_error": ("joint error at the end, rms", "rad or m"),
-    "rms_tip_error": ("tip error, rms", "m"),
-    "max_tip_error": ("largest tip error", "m"),
-    "rms_torque": ("torque, rms", "N m or N"),
-    "max_torque": ("largest torque", "N m or N"),
-    "effort": ("work of the drives", "J"),
-    "settling_time": ("settling time", "s"),
-    "peak_torque": ("largest torque", "N m or N"),
-    "energy": ("work of the drives", "J"),
-    "peak_power": ("largest power of all drives", "W"),
-    "natural_frequency": ("lowest natural frequency", "Hz"),
-    "drive_mass": ("mass of the drives", "kg"),
-    "reaction_force": ("largest force on bearings", "N"),
-    "reaction_moment": ("largest moment on bearings", "N m"),
-    "reach": ("reach", "m"),
-    "manipulability": ("least manipulability", ""),
-    "payload": ("payload", "kg"),
-}
+import tomllib
+from pathlib import Path
+from typing import Any
+
+# Groups of columns -> what `columns.toml` says of each column. Others keep their names, and have no unit.
+TABLES = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
+COLUMNS: dict[str, dict[str, Any]] = {name: about for table in TABLES.values() for name, about in table.items()}
 
 
-# What an infinite value means; of other columns that the run diverged.
-INFINITE = {
-    "settling_time": "never",
-    **dict.fromkeys(
-        ("peak_torque", "energy", "reaction_force", "reaction_moment", "peak_power", "drive_mass"), "unable"
-    ),
-    "natural_frequency": "rigid",
-}
+def metrics_of(group: str) -> dict[str, str]:
+    """Return the columns of a group that judge a case, and which is better of each: "low" or "high"."""
+    return {name: about["better"] for name, about in TABLES[group].items()}
 
 
 def words(name: str) -> str:
     """A column's name in words."""
-    return WORDS.get(name, (name, ""))[0]
+    return str(COLUMNS.get(name, {}).get("words", name))
 
 
 def unit(name: str) -> str:
     """A column's unit; empty where it has none."""
-    return WORDS.get(name, (name, ""))[1]
+    return str(COLUMNS.get(name, {}).get("unit", ""))
+
+
+def infinite(name: str) -> str:
+    """Meaning of an infinite value of a column."""
+    return str(COLUMNS.get(name, {}).get("infinite", "diverged"))
 
 
 def label(name: str) -> str:

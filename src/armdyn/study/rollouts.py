@@ -29,6 +29,7 @@ from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
 from armdyn.spatial.inertia import point_masses
 from armdyn.study.gains import gain_names, scale_gain
+from armdyn.study.labels import metrics_of
 from armdyn.study.sampling import ParameterSamples, read_samples
 from armdyn.study.spec import Columns, Head, Study, read_bounds
 from armdyn.study.summary import Summary, case_summary
@@ -37,17 +38,7 @@ from armdyn.trajectory.point_to_point import point_to_point
 from armdyn.trajectory.protocol import Trajectory
 from armdyn.trajectory.spline import read_trajectory
 
-METRICS = {
-    "rms_error": "low",  # of all joints [rad or m]
-    "max_error": "low",
-    "final_error": "low",  # rms over the last third
-    "rms_tip_error": "low",  # [m]
-    "max_tip_error": "low",
-    "rms_torque": "low",  # of all joints [N m or N]
-    "max_torque": "low",
-    "effort": "low",  # [J], driving and braking
-    "settling_time": "low",  # of the slowest joint [s]; infinite if it never settles
-}
+METRICS = metrics_of("rollouts")
 REFERENCES = ("sway", "point-to-point", "file")
 # Friction torques are linear in these; velocities and temperatures stay as they are.
 DRY = ("coulomb", "asymmetry", "static")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.study.conclusion import conclude
-from armdyn.study.labels import INFINITE, label, unit, words
+from armdyn.study.labels import infinite, label, unit, words
 from armdyn.study.sensitivity import Share, shares
 from armdyn.study.spec import Columns, Study
 
@@ -108,9 +108,7 @@ def _quantile(values: NDArray, p: float) -> float:
 
 def format_metric(name: str, value: float) -> str:
     """A metric's value; infinite ones in a word."""
-    if np.isfinite(value):
-        return f"{value:.4g}"
-    return INFINITE.get(name, "diverged")
+    return f"{value:.4g}" if np.isfinite(value) else infinite(name)
 
 
 def stated_quantiles(cases: int) -> tuple[float, ...]:
