@@ -12,34 +12,14 @@ from armdyn.calibration.held_out import CalibrationVerdict
 from armdyn.calibration.result import DETERMINED_SHARE, Calibration
 from armdyn.calibration.unknowns import zero_columns
 from armdyn.numerals import pluralize
+from armdyn.report.texts import texts
 
+TEXTS = texts("calibration")
 MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
-WRITTEN = {
-    CalibrationVerdict.CALIBRATED: "the result has new frames and deflections",
-    CalibrationVerdict.OFFSETS: "the result has new joint zeros; new frames are no better",
-    CalibrationVerdict.NOISE_LIMITED: "the result keeps the nominal frames and fits base and tool",
-    CalibrationVerdict.BASE_AND_TOOL: "the result fits base and tool alone",
-}
 KINDS = {
     CalibrationVerdict.CALIBRATED: "good",
     CalibrationVerdict.OFFSETS: "good",
     CalibrationVerdict.NOISE_LIMITED: "warn",
-}
-MEANING = (
-    "Held-out error: five-fold cross-validation. Each fold fits the model to four fifths of the poses and predicts the "
-    "rest.",
-    "Noise-limited: the full model lowers the mean error of base and tool by at most 20 %.",
-    "Determined: share of a number that comes from the measurements. The rest comes from typical sizes of errors. A "
-    "number with a question mark is not determined and stays about nominal.",
-    "Doubtful poses disagree with the others and have little weight. Measure them again.",
-)
-ZEROS = "Add the zeros to the readings of the joints"
-ZEROS_ARE = {
-    CalibrationVerdict.CALIBRATED: f"{ZEROS}; the written frames contain them.",
-    CalibrationVerdict.OFFSETS: f"{ZEROS}. The table has the zeros of the full model; the file has zeros fitted "
-    "without its frames.",
-    CalibrationVerdict.NOISE_LIMITED: "Zeros and frames are those of the full model. They are not written: do not add "
-    "them to the readings of the joints.",
 }
 
 
@@ -63,8 +43,8 @@ def page(calibration: Calibration) -> str:
             html.table(("joint", "error", "95 %", "determined"), offset_rows(calibration)),
             html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(calibration))),
         ]
-    zeros = ZEROS_ARE.get(calibration.verdict)
-    parts.append(html.fold("Definitions", html.listing((*MEANING, *((zeros,) if zeros else ())))))
+    zeros = [text for verdict, text in TEXTS["zeros"].items() if verdict == calibration.verdict]
+    parts.append(html.fold("Definitions", html.listing([*TEXTS["definitions"], *zeros])))
     source = calibration.nominal.source
     files = [source.path if source else None, calibration.poses.path]
     return html.document(f"armdyn: calibration of {calibration.nominal.name}", *parts, files=files)
@@ -91,7 +71,7 @@ def gain_text(calibration: Calibration) -> str:
 
 def verdict_text(calibration: Calibration) -> str:
     """The verdict and what follows from it, in a sentence."""
-    return f"{str(calibration.verdict).capitalize()}: {WRITTEN[calibration.verdict]}."
+    return f"{str(calibration.verdict).capitalize()}: {TEXTS['result'][calibration.verdict]}."
 
 
 def doubtful_text(calibration: Calibration) -> list[str]:

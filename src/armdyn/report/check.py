@@ -9,6 +9,7 @@ from armdyn.identification.hypotheses.check import DataCheck
 from armdyn.identification.hypotheses.fault_test import outcome_lines
 from armdyn.numerals import pluralize
 from armdyn.report.options import advice
+from armdyn.report.texts import texts
 from armdyn.report.units import joint_units
 
 
@@ -65,11 +66,7 @@ def parts(check: DataCheck) -> list[str]:
     return [
         *paragraphs,
         table(check.headings, check.rows()),
-        paragraph(
-            "Condition: condition number of the joint's own regressor columns. Below 10 is good; above 100 the data "
-            "cannot separate friction from inertia.",
-            "small",
-        ),
+        paragraph(texts("check")["condition"], "small"),
         *([listing(notes)] if notes else []),
         *(paragraph(f"{line.capitalize()}.", "small") for line in outcome_lines(check.tests)),
     ]

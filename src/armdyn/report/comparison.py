@@ -25,23 +25,12 @@ from armdyn.html import (
 )
 from armdyn.model.arm import Arm
 from armdyn.report.advice import arm_words
+from armdyn.report.texts import texts
 from armdyn.report.units import shared_unit, short, with_unit
 from armdyn.simulation.compare import Comparison, ComparisonRow
 from armdyn.simulation.metrics import tip_distance
 
-NEXT = "Next: test the best laws with noise, delay, contact and saturation, or write the first one as C (armdyn law)."
-MEANING = (
-    "Errors: RMS over the last third of the run, after adaptive laws have adapted. Tip error: distance from the "
-    "reference. Joint error: norm over all joints.",
-    "RMS torque: norm over all joints. Largest torque: of the joint in brackets.",
-    "Estimate: final/initial parameter error of an adaptive law; 0 is perfect. A motion that does not excite a "
-    "parameter does not correct it.",
-    "Jumps: RMS change of all torques from sample to sample, less the change that the motion needs. Encoders are "
-    "quantised and velocities noisy. A law does not count if its jumps exceed a tenth of the torque of the motion.",
-    "Loop: crossover frequency of each joint's torque loop with the other loops closed, for errors of 1 mrad; median "
-    "over joints. All laws have the same design bandwidth, motion, arm and rate; their equations use the bandwidth "
-    "differently.",
-)
+TEXTS = texts("comparison")
 MIN_SHADED_RATIO = 1e-3  # of the largest error, below which the ground stays white
 # Words in the table for laws that ran to their end and do not count.
 FAILURES = {"far": "lost the motion", "rough": "rough torques"}
@@ -59,7 +48,7 @@ def page(comparison: Comparison) -> str:
     parts = [
         heading(f"Controllers compared{'' if (arm := _arm(comparison)) is None else f' on {arm.name}'}", 1),
         *conclusion(comparison),
-        paragraph(NEXT, "next"),
+        paragraph(TEXTS["next"], "next"),
         "" if arm is None else code(shlex.join(["armdyn", "compare", *arm_words(arm), "--scenario", "all"])),
         paragraph(comparison.about),
         rows(comparison),
@@ -70,7 +59,7 @@ def page(comparison: Comparison) -> str:
         parts += [heading("Errors over time"), svg(errors_figure(comparison, [row.name for row in order]))]
     if per_joint := joint_rows(comparison):
         parts += [heading(f"Errors per joint [{comparison.unit}]"), per_joint]
-    parts.append(fold("Definitions", listing(MEANING)))
+    parts.append(fold("Definitions", listing(TEXTS["definitions"])))
     return document(
         f"armdyn: controllers compared{'' if arm is None else f' on {arm.name}'}", *parts,
         files=[arm.source.path if arm is not None and arm.source else None],

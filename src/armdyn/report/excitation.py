@@ -12,6 +12,7 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.errors import MissingInertiaError
 from armdyn.html import MAX_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.kinematics.forward import forward_kinematics
+from armdyn.report.texts import texts
 from armdyn.report.units import joint_units, shared_unit
 from armdyn.trajectory.excitation.confinement import advice_on
 from armdyn.trajectory.excitation.excite import GOOD_CONDITION, Excitation
@@ -20,26 +21,7 @@ from armdyn.trajectory.excitation.motion_constraints import TorqueLimits
 from armdyn.trajectory.excitation.quality import predict_quality
 from armdyn.trajectory.protocol import JointMotion
 
-NEXT = (
-    "Next: rehearse the motion slowly on the robot. Then run it and log times, positions and torques of all joints at "
-    "100 Hz or more; armdyn identify reads the log."
-)
-SHARES = (
-    "Range, speed and torque are shares of the arm's limits; the design leaves a margin. Without a speed limit of the "
-    "arm, the share refers to --max-velocity. Acceleration is a share of the limit of this design."
-)
-REMEDIES = {  # by kind of guarantee that falls short
-    "floor": "Give --floor HEIGHT if the floor is elsewhere, or --no-floor if there is none",
-    "obstacle": "Move the obstacle, or correct the shapes of the links",
-}
-# Names of options in advice, in the place of Python's parameters.
-OPTIONS = {
-    "torque": "--max-torque",
-    "tip": "--table",
-    "radius": "--radius",
-    "self": "--no-self-collision",
-    "floor": "--floor and --no-floor",
-}
+TEXTS = texts("excitation")
 
 
 def page(excitation: Excitation) -> str:
@@ -51,7 +33,7 @@ def page(excitation: Excitation) -> str:
     parts += [heading("Checked at all times"), listing(excitation.always)]
     parts += [heading("Not checked"), listing(excitation.unchecked)]
     parts.append(paragraph(f"{excitation.lowest.capitalize()}, by the shapes below."))
-    parts += [paragraph(NEXT, "next"), heading("Share of the limits that each joint uses"), _uses(excitation)]
+    parts += [paragraph(TEXTS["next"], "next"), heading("Share of the limits that each joint uses"), _uses(excitation)]
     parts += [
         heading("Collision shapes"),
         paragraph(_describe_bodies(excitation)),
@@ -77,7 +59,7 @@ def advice(excitation: Excitation) -> str:
     if excitation.is_good:
         return ""
     if excitation.confined:
-        return advice_on(excitation.confined, OPTIONS)
+        return advice_on(excitation.confined, TEXTS["options"])
     return "search longer (--time-budget), or allow a longer --duration or wider limits"
 
 
@@ -101,7 +83,7 @@ def _uses(excitation: Excitation) -> str:
         (f"{i + 1} {name}", *(f"{part[i]:.0%}" if part[i] else "-" for part in parts))
         for i, name in enumerate(limits.joint_names)
     ]
-    return table(heads, rows) + paragraph(SHARES, "small")
+    return table(heads, rows) + paragraph(TEXTS["shares"], "small")
 
 
 def _velocity_limits(excitation: Excitation) -> Any:
@@ -219,7 +201,7 @@ def shortfall(one: Guarantee) -> str:
     """Return what a guarantee that falls short does not cover, and what helps."""
     if one.checked and not one.holds:
         return f"{str(one).capitalize()}."
-    remedy = REMEDIES[one.kind]
+    remedy = TEXTS["remedies"][one.kind]
     if not one.dropped:
         return f"The height of the floor is unknown, and nothing keeps the links off the floor. {remedy}."
     pairs = name_pairs(one.dropped, "the " if one.kind in SURROUNDINGS else "")

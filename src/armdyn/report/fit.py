@@ -31,6 +31,7 @@ from armdyn.report import fit_tables as numbers
 from armdyn.report.advice import advice, next_command, next_step, step_command, which_joints
 from armdyn.report.check import parts as check_parts
 from armdyn.report.friction import friction_figure
+from armdyn.report.texts import texts
 from armdyn.report.units import cell, joint_units, shared_unit, with_unit
 
 MEASURED, MODEL, BEFORE, DIFFERENCE, BAND = "#14375e", "#e07b00", "#b9c4cf", "#c0392b", "#f3b562"
@@ -105,14 +106,8 @@ def _both_models(fit: Fit) -> list[str]:
     """A sentence on both models, where physical consistency costs much."""
     if fit.share < 1 or np.isnan(fit.held_out_possible):
         return []
-    return [
-        paragraph(
-            f"Physical consistency raises the torque error on held-out data from {fit.held_out:.2%} to "
-            f"{fit.held_out_possible:.2%}. The written model is the consistent one; fit.predict uses the free one. "
-            "Wrong geometry, an unknown payload or coupled drives can cause this.",
-            "warn",
-        )
-    ]
+    text = texts("fit")["consistency"].format(free=fit.held_out, consistent=fit.held_out_possible)
+    return [paragraph(text, "warn")]
 
 
 def _friction(fit: Fit) -> list[str]:
@@ -121,10 +116,7 @@ def _friction(fit: Fit) -> list[str]:
     if figure is None:
         return []
     described = any(joint.friction.viscous or joint.friction.coulomb for joint in fit.source.joints)
-    caption = (
-        "Steady-state friction up to each joint's top speed in the logs, with a 95 % band from the covariance of the "
-        "fit. The curves omit offsets and effects of load, position and temperature."
-    ) + (" Grey: the original model." if described else "")
+    caption = texts("fit")["friction_curves"] + " Grey: the original model." * described
     return [heading("Friction curves"), svg(figure), paragraph(caption, "small")]
 
 
@@ -209,11 +201,7 @@ def _residuals(fit: Fit, result: Validation) -> str:
 
 def _parameters(fit: Fit) -> list[str]:
     base = fit.base
-    caption = (
-        f"Weighted least squares estimates {base.count} base parameters and the joint terms without any prior. The "
-        "95 % intervals allow for autocorrelated residuals. The last column is a worst-case bound (Lawson-Hanson). "
-        "A bar that crosses the middle marks a parameter of uncertain sign."
-    )
+    caption = texts("fit")["parameters"].format(count=base.count)
     rows = []
     worst = np.full(len(base.theta), np.nan) if fit.bound is None else fit.bound.parameters
     for name, value, std, bound in zip(base.names, base.theta, base.std, worst, strict=True):

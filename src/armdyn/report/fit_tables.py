@@ -10,6 +10,7 @@ from armdyn import numerals
 from armdyn.html import faint, fold, paragraph, table
 from armdyn.identification.fit.result import Fit
 from armdyn.numerals import STD_OF_95_PERCENT
+from armdyn.report.texts import texts
 from armdyn.report.units import cell, shared_unit, with_unit
 
 MOMENTS = ("mx", "my", "mz")
@@ -45,12 +46,7 @@ def links(fit: Fit) -> list[str]:
         rows.append((after.name, marked(with_interval(mass, sure.get(f"m{j}", np.nan)), bool(known_terms[0])), *centre))
         moments = marked(vector(np.linalg.eigvalsh(body.tensor_com)), bool(known_terms.all()))
         more.append((after.name, moments, *was))
-    caption = (
-        "± is the 95 % interval from the logs alone; the interval of a centre holds for the mass beside it. The logs "
-        "do not determine the grey numbers, or no better than to the size of the body, but sums of them, the "
-        "base parameters below. Of all physically consistent bodies with these sums, the table lists those nearest to "
-        f"{fit.centre or 'the description'}."
-    )
+    caption = texts("fit")["links"].format(centre=fit.centre or "the description")
     described = any(row[2] != "-" for row in more)
     heads = (*BODY_HEADS, *(DESCRIBED_HEADS if described else ()))
     title = "Moments of inertia" + (", masses and centres of the description" if described else "")
@@ -72,10 +68,7 @@ def joints(fit: Fit) -> list[str]:
             for quantity, (x, half) in zip(JOINT_QUANTITIES, values, strict=False)
         )
         rows.append((joint.name, *plain_texts, cell(fit.arm, j, "inertia", rotor_text)))
-    caption = (
-        "Viscous and Coulomb friction alone, to compare with data sheets, with 95 % intervals from the logs alone. "
-        "'-' means: the rotor inertia cannot be separated from the link."
-    )
+    caption = texts("fit")["joints"]
     return [table(joint_heads(fit), rows), paragraph(caption, "small")]
 
 
@@ -87,10 +80,7 @@ def as_written(fit: Fit) -> list[str]:
         numbers = zip(JOINT_QUANTITIES, (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia), strict=True)
         texts = (cell(fit.arm, j, quantity, f"{x:.3g}") for quantity, x in numbers)
         rows.append((joint.name, *texts, ", ".join(terms)))
-    caption = (
-        "Viscous and Coulomb friction are the pair nearest to the model's friction curve; plain formats hold this pair."
-        " The model adds load, presliding and asymmetry."
-    )
+    caption = texts("fit")["friction"]
     return [paragraph(caption), table((*joint_heads(fit), "terms that lower the held-out error"), rows)]
 
 

@@ -10,24 +10,14 @@ import numpy as np
 from armdyn.errors import ArmdynError
 from armdyn.html import MAX_POINTS, document, fold, fragment, heading, listing, paragraph, picture, svg, table
 from armdyn.presentation import PICTURES
+from armdyn.report.texts import texts
 from armdyn.report.units import with_unit
 from armdyn.simulation.result import SimulationResult
 
+TEXTS = texts("run")
 CURVES = ("q", "qd", "tau", "error")
 FAR_OFF = 0.1  # rad or m: a joint that is further from its reference does not follow it
 MAX_RUNS = 40  # of a batch, drawn over each other
-NEXT = (
-    "Next: compare controllers under an unknown load (armdyn compare), or test this one over many loads and frictions "
-    "(armdyn study). armdyn law writes it as C."
-)
-NEXT_STOPPED = (
-    "Next: find the joint whose error grows first. Try a lower --bandwidth, a higher --rate or more --substeps."
-)
-MEANING = (
-    "Statistics cover the recorded samples. For a batch the table lists the worst run that did not diverge.",
-    "Settled: the time after which the error stays below 2 % of its largest value.",
-    "Work: mechanical energy from the drives. Effort: the same with braking counted as positive.",
-)
 
 
 def page(result: SimulationResult, out: Path | None = None) -> str:
@@ -36,12 +26,12 @@ def page(result: SimulationResult, out: Path | None = None) -> str:
     parts += summary(result)
     if result.notes:
         parts.append(paragraph("; ".join(result.notes) + ".", "warn"))
-    parts += [joints(result), paragraph(NEXT if result.complete else NEXT_STOPPED, "next")]
+    parts += [joints(result), paragraph(TEXTS["next" if result.complete else "next_stopped"], "next")]
     for title, what in (("Positions", "q"), ("Tracking error", "error"), ("Torques of the drives", "tau")):
         parts += [heading(title), svg(plot_run(result, what, degrees=True))]
     described = None if result.arm is None else result.arm.source
     parts += [] if out is None else [paragraph(f"All samples are in {out.name}.")]
-    parts.append(fold("Definitions", listing(MEANING)))
+    parts.append(fold("Definitions", listing(TEXTS["definitions"])))
     return document(f"armdyn: simulation of {result.name}", *parts, files=[described.path if described else None])
 
 

@@ -10,27 +10,14 @@ import numpy as np
 from armdyn import html
 from armdyn.identification.quality import Level
 from armdyn.report.advice import servo_command
+from armdyn.report.texts import texts
 from armdyn.report.units import cell, shared_unit, short, with_unit
 from armdyn.servo.parameters import NAMES, PARAMETERS
 from armdyn.servo.result import ServoFit
 
-NEXT = "Next: write the arm with its servos (.xml for MuJoCo, .urdf or .toml) and test it on another motion."
-NEXT_WRITTEN = "Next: look at the arm that was written, and test it on another motion."
-MEANING = (
-    "Replay error: the simulation sends the log's commands to the identified servos. The error is the RMS difference "
-    "between simulated and measured positions, without the first 0.3 s, whose velocity is unknown.",
-    "Held-out data: the last quarter of the log. The servos of this figure were fitted to the rest.",
-    "Ranges: 95 % intervals by the curvature of the replay error, widened where neighbouring samples share errors.",
-    "kd + fv: positions determine only the sum of damping gain and viscous friction.",
-    "Torque of a servo: kp (error - dead band) - kd velocity; the error is commanded minus actual position.",
-)
+TEXTS = texts("servo")
+LEGEND = TEXTS["legend"]  # of marks
 MARKS = {"left out": "", "determined": "", "given": "", "rough": "~", "not determined": "?", "not moved": "-"}
-LEGEND = "~ known roughly, ? not determined by the log, - not moved."
-SCALES = {
-    "description": "the masses of the description; an error in these masses scales all torques, kp and kd",
-    "payload": "the weighed payload",
-    "stiffness": "the known stiffness",
-}
 KINDS = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}
 SHOWN_SECONDS = 10.0  # s: the end of the log, where curves are still told apart
 COLUMNS = (  # headings, and quantities that give their units
@@ -47,13 +34,13 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
         html.heading(f"Servos of {fit.source.name}", 1),
         html.paragraph(f"{str(level).capitalize()}: {error_text(fit)}.", f"big {KINDS[level]}"),
         *_doubts(fit),
-        html.paragraph(NEXT if out is None else NEXT_WRITTEN, "next"),
+        html.paragraph(TEXTS["next" if out is None else "next_written"], "next"),
         html.code(servo_command(fit, out)),
         html.heading("Servos, rotors and friction"),
         html.table(
             (*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]
         ),
-        html.paragraph(f"{LEGEND} The scale of torques: {SCALES[fit.scale]}.", "small"),
+        html.paragraph(f"{LEGEND} The scale of torques: {TEXTS['scales'][fit.scale]}.", "small"),
         *_mass_scale(fit),
         html.heading("Replay"),
         html.svg(draw(fit)),
@@ -69,7 +56,7 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
             ),
         ),
         *([html.fold("How the logs were read", html.listing(fit.notes))] if fit.notes else []),
-        html.fold("Definitions", html.listing(MEANING)),
+        html.fold("Definitions", html.listing(TEXTS["definitions"])),
     ]
     files = [fit.source.source.path if fit.source.source else None, *(log.path for log in fit.logs)]
     return html.document(f"armdyn: servos of {fit.source.name}", *parts, files=files)
@@ -78,14 +65,11 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
 def _doubts(fit: ServoFit) -> list[str]:
     """One box on the numbers that the log does not determine, and all findings folded."""
     if not fit.warnings:
-        return [html.paragraph("The log determines every number.")]
+        return [html.paragraph(TEXTS["all_known"])]
     names = [row[0] for row in rows(fit) if {cell[-1:] for cell in row[1:]} & {"?", "-"}]
-    text = "The log determines every number, some of them roughly."
+    text = TEXTS["some_rough"]
     if names:
-        text = (
-            f"The log does not determine every number of {len(names)} of {fit.arm.n} joints ({', '.join(names)}). "
-            "The replay of this log hardly depends on these numbers; other loads and motions may."
-        )
+        text = TEXTS["unknown"].format(some=len(names), all=fit.arm.n, names=", ".join(names))
     findings = html.listing(warning[0].upper() + warning[1:] + "." for warning in fit.warnings)
     return [html.paragraph(text, "warn" if names else ""), html.fold(f"Findings ({len(fit.warnings)})", findings)]
 
