@@ -110,4 +110,4 @@ def test_no_words_are_left_of_options_that_are_gone() -> None:
             }
             assert {entry: some for entry, some in users.items() if len(some) < 2} == {}
         else:
-            assert set(entries) - parameters[name] <= {"left_out"}, name
+            assert set(entries) - parameters[name] <= {"left_out", "renamed"}, name

@@ -33,46 +33,17 @@ PLACES = {name: f"armdyn.cli.{about['module']}" for name, about in ABOUT.items()
 NAMES = tuple(ABOUT)
 
 DEBUG, JSON = "--debug", "--json"
-# What messages say in Python -> what it is called on the command line.
-PYTHON = (
-    (r"columns=\{(.*?\])\}", lambda match: _column_options(match[1])),
-    (r"\bangle='deg'", "--degrees"),
-    (r"\bangle='rad'", "--radians"),
-    (r"\brate(, the)", r"--rate\1"),
-    (r"\brate=", "--rate "),
-    (r"\bforce=True to take it anyway", "--force to write it anyway"),
-    (r"\b(tip|base)=(?!\w)", r"--\1"),
-    (r", or branches='lump' to [^;]*", ""),
-    (r"identify them, or give them with with_theta", "'armdyn identify' finds them from a log"),
-    (r"give (base_pose|tool_pose)= to Arm.from_dh", r"write a .toml to keep it"),
-    (r"\b(units|command|measured|motors)=(?:'(\w+)')?", r"--\1 \2"),
-    (r"give args=\{'name': 'value'\}", "give --xacro-arg name:=value"),
-    (r"give packages=\['folder'\]", "give --package-path folder"),
-    (r"another with port=", "another with --port"),
-    (r"\bresume=True\b", "--resume"),
-    (r"^dask=?", "--dask "),
-    (r"\bsubsteps=", "--substeps"),
-    (r"give Drive\(coupling=\.\.\.\) rows", "write coupling rows into a .toml"),
-    (r"; (?:use|Load with) (?:method|snap)=[^;]*", ""),
-    (r"\bargs and packages are", "--xacro-arg and --package-path are"),
-    (r"give its Drive a rotor_inertia, or an infinite stiffness", "write it into the file, or leave --resonance out"),
-    (r"; design it at rest$", "; leave --periodic out"),
-    (r"^(?:load|save|[A-Z][a-z]+[A-Z]?\w*|[a-z]+(?:_[a-z0-9]+)+): ", ""),  # the function or class that noticed it
-)
 GOT = ", got "
 
 
 def _column_options(roles: str) -> str:
     """Options for what is a dict in Python: `'q': ['a', 'b']` is `--columns q=a,b`."""
-    pairs = re.findall(r"'(\w+)': \[(.*?)\]", roles)
-    return " ".join(
-        f"--columns {role}={names.replace(', ', ',').replace(chr(39), '').replace('...', _placeholder(role))}"
-        for role, names in pairs
-    )
-
-
-def _placeholder(role: str) -> str:
-    return "NAME" if role == "t" else "NAME,NAME,.."
+    options = []
+    for role, names in re.findall(r"'(\w+)': \[(.*?)\]", roles):
+        placeholder = "NAME" if role == "t" else "NAME,NAME,.."
+        listed = names.replace(", ", ",").replace("'", "").replace("...", placeholder)
+        options.append(f"--columns {role}={listed}")
+    return " ".join(options)
 
 
 def command(name: str) -> Callable[..., None]:
@@ -187,7 +158,9 @@ def _in_options(text: str, arguments: list[str]) -> str:
     for name in inspect.signature(called).parameters if called else ():
         if "_" in name:  # others are words of the language
             text = re.sub(rf"(?<![\w./-]){name}(?![\w(/]|\.\w)", "--" + name.replace("_", "-"), text)
-    for python, option in PYTHON:
+    text = re.sub(r"columns=\{(.*?\])\}", lambda match: _column_options(match[1]), text)
+    phrases = tomllib.loads(Path(__file__).with_name("phrases.toml").read_text(encoding="utf-8"))
+    for python, option in phrases["phrases"]:
         text = re.sub(python, option, text)
     return text + got + listed
 

@@ -7,18 +7,14 @@ from typing import Any
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
+from armdyn.cli.options import words
+
 # Type in Python -> what help calls a value of it.
 VALUES = {"str": "TEXT", "Path": "FILE", "path": "FILE", "int": "N", "float": "NUMBER"}
 
 
 # Options by their earlier names, which each command still takes: one name has one meaning in all commands.
-RENAMED = {
-    "identify": {"--friction": "--friction-terms", "--mass": "--mass-bounds"},
-    "excite": {"--units": "--unit-row"},
-    "calibrate": {"--harmonics": "--encoder-harmonics"},
-    "simulate": {"--delay": "--control-delay"},
-    "compare": {"--friction": "--friction-factor"},
-}
+RENAMED = {command: options["renamed"] for command, options in words().items() if "renamed" in options}
 
 
 class PlainCommand(TyperCommand):

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
 from typing import Any
 
 from armdyn.cli.show import print_json
 from armdyn.errors import install_command
 
-# Extra -> a module of each package that it brings, and what it is for.
-EXTRAS = {
-    "logs": (("rosbags", "pyarrow", "h5py"), "ROS 2 bags, Parquet, MATLAB 7.3"),
-    "mujoco": (("mujoco",), "MJCF files, MuJoCo as the plant"),
-    "xacro": (("xacrodoc",), "xacro files"),
-    "jax": (("jax",), "functions and derivatives under JAX"),
-    "physical": (("cvxpy",), "physically consistent bodies behind base parameters"),
-    "sympy": (("sympy",), "formulas as SymPy expressions"),
-    "control": (("control",), "python-control's objects"),
-    "pinocchio": (("pinocchio",), "models of Pinocchio"),
-    "mpc": (("daqp",), "predictive control"),
-    "studio": (("viser", "trimesh"), "the page in the browser"),
-    "study": (("pyarrow",), "studies stored as Parquet"),
-    "dask": (("distributed",), "studies on a cluster"),
-}
+EXTRAS = tomllib.loads(Path(__file__).with_name("extras.toml").read_text(encoding="utf-8"))
 
 
 def doctor(json: bool = False) -> None:
@@ -36,7 +24,7 @@ def doctor(json: bool = False) -> None:
     print()
     for name, lacks in missing.items():
         state = f"missing {', '.join(lacks)}: {install_command(name)}" if lacks else "installed"
-        print(f"extra {name:<10} {state} ({EXTRAS[name][1]})")
+        print(f"extra {name:<10} {state} ({EXTRAS[name]['purpose']})")
 
 
 def machine() -> dict[str, Any]:
@@ -80,4 +68,4 @@ def missing_modules() -> dict[str, list[str]]:
     """Return the modules that each extra lacks here."""
     from importlib.util import find_spec
 
-    return {name: [m for m in modules if find_spec(m) is None] for name, (modules, _) in EXTRAS.items()}
+    return {name: [m for m in extra["modules"] if find_spec(m) is None] for name, extra in EXTRAS.items()}
