@@ -50,7 +50,9 @@ def files(fit: Fit) -> list[Path | None]:
 def parts(fit: Fit, out: Path | None = None) -> list[str]:
     """All parts of the page."""
     before = fit.described
-    parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit, out), *_warnings(fit)]
+    parts = [heading(f"Identification of {fit.source.name}", 1), *_conclusion(fit, out)]
+    if fit.undetermined:
+        parts.append(paragraph(f"Not determined by the logs: {', '.join(fit.undetermined)}.", "warn"))
     parts += [heading("Links"), *numbers.links(fit), heading("Joints"), *numbers.joints(fit)]
     parts += [fold("Friction terms of the model", *numbers.as_written(fit)), *_friction(fit)]
     parts += [heading("Torque error before and after"), _comparison(fit, before)]
@@ -136,12 +138,6 @@ def judged(fit: Fit) -> bool:
     return not np.isnan(fit.expected_error)
 
 
-def _warnings(fit: Fit) -> list[str]:
-    if not fit.undetermined:
-        return []
-    return [paragraph(f"Not determined by the logs: {', '.join(fit.undetermined)}.", "warn")]
-
-
 def _comparison(fit: Fit, before: Validation | None) -> str:
     """Errors per joint: as described, identified, on the validation log."""
     columns, results = ["joint"], []
@@ -218,9 +214,9 @@ def _parameters(fit: Fit) -> list[str]:
 def _method(fit: Fit) -> list[str]:
     f = fit.filters
     cutoff = "chosen per log" if f.cutoff is None else f"{f.cutoff:.3g} Hz"
-    texts = [finding.text for check in fit.checks for finding in check.findings]
+    findings = [finding.text for check in fit.checks for finding in check.findings]
     notes = [
-        note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(texts))
+        note for note in fit.notes if not note.startswith("prior of the links") and not note.endswith(tuple(findings))
     ]
     return [
         f"Filter of positions: {f.method}, corner {cutoff}. A zero-phase low-pass at {f.band:.3g} Hz filters both "

@@ -78,8 +78,8 @@ def as_written(fit: Fit) -> list[str]:
     for j, (joint, terms) in enumerate(zip(fit.arm.coordinate_joints, fit.structure, strict=True)):
         f = joint.friction
         numbers = zip(JOINT_QUANTITIES, (f.viscous, f.coulomb, f.offset, joint.drive.reflected_inertia), strict=True)
-        texts = (cell(fit.arm, j, quantity, f"{x:.3g}") for quantity, x in numbers)
-        rows.append((joint.name, *texts, ", ".join(terms)))
+        cells = (cell(fit.arm, j, quantity, f"{x:.3g}") for quantity, x in numbers)
+        rows.append((joint.name, *cells, ", ".join(terms)))
     caption = texts("fit")["friction"]
     return [paragraph(caption), table((*joint_heads(fit), "terms that lower the held-out error"), rows)]
 
