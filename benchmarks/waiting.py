@@ -49,6 +49,8 @@ WITH_BARS = (
     "identify-servo ur5e servo.csv --command action --measured observation",
     "simulate ur5e --out run.npz --report run.html",
     "compare ur5e --report compare.html", "law ur5e computed-torque", "codegen ur5e inverse_dynamics",
+    "identify ur5e log.csv --check", "codegen ur5e --fmu plant.fmu", "codegen ur5e --ros2 package",
+    "codegen ur5e --law computed-torque --fmu law.fmu", "law ur5e computed-torque --fmu law.fmu",
 )  # fmt: skip
 # Goals for this version [s of wall time, alone on two cores]: cold, warm.
 GOALS = {"identify-servo, six joints": (8.0, 4.0), "compare puma560": (40.0, 10.0)}
@@ -144,8 +146,9 @@ def durations(folder: Path) -> dict[str, Any]:
     for words in WITH_BARS:
         with tempfile.TemporaryDirectory() as cache:
             seconds(source, words, folder, Path(cache))
-            record |= json.loads(Path(cache, "durations.json").read_text(encoding="utf-8"))
-    return {command: about | {"arms": []} for command, about in record.items()}
+            fresh = json.loads(Path(cache, "durations.json").read_text(encoding="utf-8"))
+            record = {name: about | {"arms": []} for name, about in fresh.items()} | record
+    return record
 
 
 def row(name: str, state: int, times: list[list[list[Seconds]]]) -> str:

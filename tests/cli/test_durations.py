@@ -24,7 +24,7 @@ def clock(monkeypatch, tmp_path):
 def run(clock, arm, pace=1.0):
     """A command: a second of start, two of reading, ten of comparing, four of them with compiling."""
     clock["time"], begin = 0.0, clock["compiling"]
-    steps = Durations("weigh", arm)
+    steps = Durations(["weigh", arm, "--out", "x.toml"])
     clock["time"] = 1.0 * pace
     steps.enter("reading 3 logs", new_bar=True)
     clock["time"] = 3.0 * pace
@@ -64,7 +64,7 @@ def test_the_steps_done_tell_how_slow_the_machine_is(clock):
 def test_bars_behind_the_one_that_is_shown(clock):
     for _ in range(2):
         clock["time"] = 0.0
-        steps = Durations("draw", "ur5e")
+        steps = Durations(["draw", "ur5e"])
         clock["time"] = 1.0
         steps.enter("simulating", new_bar=True)
         behind = steps.left_after_bar()
@@ -83,6 +83,23 @@ def test_a_record_that_cannot_be_read_is_none(clock, text):
     assert json.loads(record_file().read_text())["weigh"]["arms"] == ["ur5e"]
 
 
+def test_options_may_change_what_a_command_does(clock):
+    for _ in run(clock, "ur5e"):
+        pass
+    assert json.loads(record_file().read_text()).keys() == {"weigh --out", "weigh"}
+    for _ in range(2):
+        clock["time"] = 0.0
+        steps = Durations(["weigh", "ur5e", "--check"])
+        clock["time"] = 1.0
+        steps.enter("checking", new_bar=True)
+        left = steps.left()
+        clock["time"] = 3.0
+        steps.save()
+    assert left == pytest.approx(2.0)
+    for steps in run(clock, "panda"):
+        assert steps.left() == pytest.approx(10.0)
+
+
 def test_commands_that_never_ran_here_know_a_first_run():
-    steps = Durations("validate", "ur5e")
+    steps = Durations(["validate", "ur5e"])
     assert sum(steps.weights.values()) > 1

@@ -100,7 +100,7 @@ def main() -> None:
     warnings.showwarning = _warn  # type: ignore[assignment]
     # Typer's parser would look through all installed packages for extensions of its parser.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    durations = begin_command(*(*arguments, "", "")[:2])
+    durations = begin_command(arguments)
     try:
         with watching():
             program(arguments[:1] if arguments[:1] and arguments[0] in PLACES else NAMES)(

@@ -11,6 +11,7 @@ import json
 import re
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -19,8 +20,8 @@ from typing import Any, NamedTuple
 from armdyn.cli import BEGIN
 
 RECORD = "durations.json"
-MAX_ARMS = 20  # of a command that the record names
-UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+MAX_ARMS, MAX_COMMANDS = 20, 200  # that the record names
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, StopIteration)
 Place = tuple[str, int]  # a step: what is being done, and in which bar of the command
 
 
@@ -34,8 +35,10 @@ class Duration(NamedTuple):
 class Durations:
     """Steps of the command that runs, and of an earlier run (`weights`)."""
 
-    def __init__(self, command: str = "", arm: str = "") -> None:
-        self.command, self.arm = command, arm
+    def __init__(self, arguments: Sequence[str] = ()) -> None:
+        self.command, self.arm = (*arguments, "", "")[:2]
+        options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
+        self.names = " ".join([self.command, *sorted(options)]), self.command  # options may change what it does
         self.steps: dict[Place, Duration] = {}
         self._bar, self._place = 0, ("", 0)
         self._begin, self._compiling = BEGIN, 0.0
@@ -45,7 +48,8 @@ class Durations:
         """Expected times by step, without those of kernels that an earlier run of this arm has compiled."""
         for file in (record_file(), Path(__file__).with_name(RECORD)):
             with suppress(*UNREADABLE):
-                about = _read(file)[self.command]
+                record = _read(file)
+                about = next(record[name] for name in self.names if name in record)
                 warm = self.arm in about["arms"]
                 return {(text, bar): float(took - warm * compiling) for text, bar, took, compiling in about["steps"]}
         return {}
@@ -63,12 +67,15 @@ class Durations:
         self._begin, self._compiling = now, compiling
 
     def left(self) -> float | None:
-        """Return the time left if this run goes on as the earlier one [s], None if that had no such step."""
+        """Return the time left if this run goes on as the earlier one [s], None if that had no such step.
+
+        It is 0 in a step that takes longer than expected: nobody knows how much.
+        """
         if self._place not in self.weights:
             return None
         later = list(self.weights)[list(self.weights).index(self._place) + 1 :]
-        expected = self._pace() * self.weights[self._place] - (time.monotonic() - self._begin)
-        return max(expected, 0.0) + self._pace() * sum(self.weights[place] for place in later)
+        here = self._pace() * self.weights[self._place] - (time.monotonic() - self._begin)
+        return here + self._pace() * sum(self.weights[place] for place in later) if here > 0 else 0.0
 
     def left_after_bar(self) -> float:
         """Return the part of it behind the bar that is shown now [s]."""
@@ -91,10 +98,12 @@ class Durations:
             file, record, arms = record_file(), {}, []
             with suppress(*UNREADABLE):
                 record = _read(file)
-                arms = [arm for arm in record[self.command]["arms"] if arm != self.arm]
-            arms = [*arms, self.arm][-MAX_ARMS:]
+                arms = [arm for arm in record[self.names[0]]["arms"] if arm != self.arm]
             steps = [[*place, round(took.all, 3), round(took.compiling, 3)] for place, took in self.steps.items()]
-            write_whole(file, json.dumps(record | {self.command: {"arms": arms, "steps": steps}}))
+            about = {"arms": [*arms, self.arm][-MAX_ARMS:], "steps": steps}
+            record = {key: value for key, value in record.items() if key not in self.names}
+            latest = [*record.items(), *((name, about) for name in self.names)][-MAX_COMMANDS:]
+            write_whole(file, json.dumps(dict(latest)))
 
 
 def record_file() -> Path:
@@ -120,12 +129,12 @@ def _compiling() -> float:
 _running: list[Durations] = []
 
 
-def begin_command(command: str, arm: str) -> Durations:
-    """Begin to note the steps of a command."""
-    _running[:] = [Durations(command, arm)]
+def begin_command(arguments: Sequence[str]) -> Durations:
+    """Begin to note the steps of a command, from its words."""
+    _running[:] = [Durations(arguments)]
     return _running[0]
 
 
 def durations() -> Durations:
     """Return those of the command that runs."""
-    return _running[0] if _running else begin_command("", "")
+    return _running[0] if _running else begin_command(())

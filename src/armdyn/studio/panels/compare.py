@@ -17,6 +17,7 @@ from armdyn.studio.motion import from_run
 from armdyn.studio.page import JobPanel, Page
 from armdyn.studio.state import StudioState
 
+ALL = "all"
 THREE_LAWS = ("PD", "computed torque", "Slotine-Li")
 ALL_LAWS = (
     *("PD", "PID", "PD + gravity", "feedforward + PD", "computed torque", "computed torque + observer", "LQR(t)"),
@@ -76,7 +77,7 @@ class ComparePanel:
         self.payload = gui.add_slider("Unknown load [kg]", 0.0, 10.0, 0.1, 2.5, hint="At the tip")
         self.friction = gui.add_slider("Friction factor", 0.5, 2.0, 0.05, 1.25, hint="True friction over the model's")
         self.duration = gui.add_slider("Duration [s]", 2.0, 20.0, 1.0, 8.0)
-        self.which = gui.add_dropdown("Controllers", ("three", "all"), initial_value="three")
+        self.which = gui.add_dropdown("Controllers", (", ".join(THREE_LAWS), ALL))
         self.job = JobPanel(page, "Compare controllers", self._run)
         self.table = gui.add_html("")
         self.shown = gui.add_dropdown("Show", THREE_LAWS, initial_value=THREE_LAWS[-1], visible=False)
@@ -119,7 +120,7 @@ class ComparePanel:
         self.shown.value = THREE_LAWS[-1] if THREE_LAWS[-1] in names else names[-1]
 
     def _run(self, report: Callable[[float, str], None]) -> None:
-        names = THREE_LAWS if self.which.value == "three" else ALL_LAWS
+        names = THREE_LAWS if self.which.value != ALL else ALL_LAWS
         report(0.0, "Preparing; the first run compiles kernels and takes longest ...")
 
         comparison = mismatch_study(

@@ -115,4 +115,5 @@ class ExcitePanel:
 def result_html(excitation: Excitation) -> str:
     """The condition number, what holds at all times, and what was not checked."""
     condition = f"Condition number {excitation.condition:.1f} (up to {GOOD_CONDITION:g} is good)."
-    return "".join(map(note_html, (condition, *excitation.guarantee_summary)))
+    advice = () if excitation.is_good else (f"Some parameters are weakly excited: {excitation.advice}.",)
+    return "".join(map(note_html, (condition, *advice, *excitation.guarantee_summary)))

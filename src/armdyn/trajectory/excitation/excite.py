@@ -108,7 +108,7 @@ class Excitation(Reported, HintedAttributes):
         """Guarantees that hold at all times, and checks that were left out: a sentence each."""
         return (
             f"At all times: {'; '.join(self.always)}.",
-            f"Not checked: {'; '.join(self.unchecked) or 'nothing'}; {self.lowest}.",
+            f"Not checked: {'; '.join(self.unchecked) or 'nothing'}. {self.lowest.capitalize()}.",
         )
 
     @cached_property
