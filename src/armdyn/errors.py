@@ -206,6 +206,15 @@ def check_choice(
         raise error(unknown, where=where, expected=f"one of {', '.join(words)}", names=(value,))
 
 
+def expect(
+    fits: object, where: object, expected: str, value: object = ..., error: type[ArmdynError] = ShapeError, *,
+    got: object = "", remedy: str = "",
+) -> None:  # fmt: skip
+    """Raise unless something fits: `expected`, not `value`, or not what `got` says of it."""
+    if not fits:
+        raise error(where=where, expected=expected, got=got if value is ... else quote(value), remedy=remedy)
+
+
 def quote(value: object) -> str:
     """Bad input as a message quotes it: on one line, and not too long."""
     text = " ".join(repr(value).split())

@@ -17,7 +17,7 @@ from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES
 from armdyn.control.protocol import Law, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.control.step import MOTION, StepSubject, step_function
-from armdyn.errors import ArmdynError, quote
+from armdyn.errors import ArmdynError, expect
 from armdyn.files import fill_template, write_whole
 from armdyn.trace import virtual
 from armdyn.trace.numeric import as_names, declaration
@@ -89,8 +89,7 @@ def law_code(
     >>> code.source.name, code.header.name
     ('planar2_computedtorque.c', 'planar2_computedtorque.h')
     """
-    if not isinstance(law, Law):
-        raise ArmdynError(where="law_code", expected="a control law", got=quote(law))
+    expect(isinstance(law, Law), "law_code", "a control law", law, ArmdynError)
     rate = one_number(rate, "law_code", "a rate > 0 in Hz")
     prefix = identifier(f"{law.arm.name}_{type(law).__name__}").lower() if prefix is None else prefix
     names = as_names(inputs)

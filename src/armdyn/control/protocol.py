@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.frozen import Frozen
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
@@ -54,9 +54,12 @@ class Law(Frozen, ABC):
     """
 
     shapes: ClassVar[Mapping[str, str]] = {}
+    state_shapes: ClassVar[Mapping[str, str]] = {}  # of the state, which is zero at the start
     senses: ClassVar[tuple[str, ...]] = ()  # channels that sensors fill: "wrench"
     formula_options: ClassVar[tuple[str, ...]] = ()  # fields that decide the formula of `step`
     learnt_states: ClassVar[tuple[str, ...]] = ()  # rest while limits act: errors that limits leave teach nothing
+    torque_states: ClassVar[tuple[str, ...]] = ()  # torques asked for, which limits make those exerted
+    impulse_states: ClassVar[tuple[str, ...]] = ()  # the same times the period
     begun_states: ClassVar[tuple[str, ...]] = ()  # flags of a sample before, cleared when a measurement is lost
     arm: Arm
 
@@ -119,8 +122,8 @@ class Law(Frozen, ABC):
         return ca.SX.zeros(self.arm.n)
 
     def init(self) -> dict[str, NDArray]:
-        """The state at the start of a run, by name."""
-        return {}
+        """The state at the start of a run, by name: zeros of `state_shapes`, unless the law begins otherwise."""
+        return {name: np.zeros(evaluate(shape, self.trace_sizes)) for name, shape in self.state_shapes.items()}
 
     def channels(self, t: NDArray, motion: JointMotion) -> dict[str, NDArray]:
         """Inputs that the law needs computed beforehand for all samples of a reference, each (T, ...)."""
@@ -150,7 +153,10 @@ class Law(Frozen, ABC):
     def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
         """The state after a sample whose torques were not exerted in full; `before` and `after` as without limits."""
         limited = short.any > 0.5
-        return {**after, **{name: ca.if_else(limited, before[name], after[name]) for name in self.learnt_states}}
+        resting = {name: ca.if_else(limited, before[name], after[name]) for name in self.learnt_states}
+        exerted = {name: after[name] + short.torque for name in self.torque_states}
+        impulses = {name: after[name] + short.torque * dt for name in self.impulse_states}
+        return {**after, **resting, **exerted, **impulses}
 
     def __call__(self, t: float, q: ArrayLike, qd: ArrayLike, ref: Reference) -> NDArray:
         """Torques of a law without state at one instant, for laws used as plain functions."""
@@ -168,8 +174,7 @@ def nested_laws(law: Law) -> list[Law]:
 def check_setting(law: Law, name: str, positive: bool = True, finite: bool = True) -> None:
     """Make a parameter of a frozen law a read-only array of its shape; one number serves all joints."""
     where = f"{type(law).__name__}: {name}"
-    if not isinstance(law.arm, Arm):
-        raise ShapeError(where=type(law).__name__, expected="an arm", got=quote(law.arm))
+    expect(isinstance(law.arm, Arm), type(law).__name__, "an arm", law.arm)
     array, core = as_numbers(getattr(law, name), where), law.core_shape(name)
     if array.ndim == 0:
         array = np.full(core, float(array))

@@ -18,7 +18,7 @@ from armdyn.arrays import finite_array
 from armdyn.control.laws.guarded import Guarded
 from armdyn.control.protocol import Law, Reference, Values, nested_laws
 from armdyn.control.settings import one_number
-from armdyn.errors import ArmdynError, quote
+from armdyn.errors import ArmdynError, expect
 from armdyn.files import write_arrays, write_whole
 from armdyn.trajectory.protocol import JointMotion
 
@@ -82,8 +82,7 @@ class LoopRecord:
         columns = {"t": self.t, "q": self.q, "qd": self.qd, "tau": self.tau}
         if Path(path).suffix.lower() == ".npz":
             return write_arrays(path, columns)
-        if Path(path).suffix.lower() != ".csv":
-            raise ArmdynError(where=path, expected="a name that ends in .csv or .npz")
+        expect(Path(path).suffix.lower() == ".csv", path, "a name that ends in .csv or .npz", error=ArmdynError)
         heads = ["t", *(f"{name}{i + 1}" for name in ("q", "qd", "tau") for i in range(self.q.shape[1]))]
         table = np.column_stack(list(columns.values()))
         lines = [",".join(f"{x:.9g}" for x in row) for row in table]
@@ -126,8 +125,7 @@ def run_law(
     Python on an ordinary kernel keeps 100 Hz well and 1 kHz mostly; the record says how well. Export the law as C
     (`law_code`) where a deadline must not be missed.
     """
-    if not isinstance(law, Law):
-        raise ArmdynError(where="run_law", expected="a control law", got=quote(law))
+    expect(isinstance(law, Law), "run_law", "a control law", law, ArmdynError)
     rate, duration = (one_number(x, "run_law", f"a {what} > 0") for x, what in ((rate, "rate"), (duration, "duration")))
     if not any(isinstance(part, Guarded) for part in nested_laws(law)):
         law = Guarded(law, fallback="gravity")

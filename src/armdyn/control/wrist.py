@@ -47,6 +47,9 @@ class Tool:
         return numbers
 
 
+NO_TOOL = Tool()
+
+
 def identify_tool(arm: Arm, q: ArrayLike, readings: ArrayLike) -> Tool:
     """The tool and the bias behind readings of a wrist sensor at poses held still, without contact.
 

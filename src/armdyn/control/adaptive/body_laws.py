@@ -14,14 +14,11 @@ from armdyn.control.adaptive.body import BODY
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate
 from armdyn.control.adaptive.slotine_li import torques_and_rate
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
-from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.settings import as_numbers
-from armdyn.control.step import traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError, quote
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
+from armdyn.errors import expect, quote
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +36,16 @@ class BodyLaw(Adaptive):
     least: ArrayLike = field(default=bodies.MIN_EIGENVALUE_KG, kw_only=True)
 
     def __post_init__(self) -> None:
-        if isinstance(self.unknowns, AdaptiveParameters) and not bodies.is_body(self.unknowns):
-            expected = "adapt(unknown_payload(arm), ...), whose load is a body"
-            raise ShapeError(where=type(self).__name__, expected=expected)
-        if self.start is None and isinstance(self.unknowns, AdaptiveParameters):
+        known = isinstance(self.unknowns, AdaptiveParameters)  # else the base says what it expects
+        fits = not known or bodies.is_body(self.unknowns)
+        expect(fits, type(self).__name__, "adapt(unknown_payload(arm), ...), whose load is a body")
+        if known and self.start is None:
             where = f"{type(self).__name__}: body"
             body = bodies.small_ball() if self.body is None else as_numbers(self.body, where, "ten numbers")
-            if body.shape != (BODY,):
-                raise ShapeError(where=where, expected="the ten parameters of a body", got=f"shape {body.shape}")
+            expect(body.shape == (BODY,), where, "the ten parameters of a body", got=f"shape {body.shape}")
             self._set(start=np.concatenate([body, self.unknowns.phi[BODY:]]))
         super().__post_init__()
-        if not (np.asarray(self.size) > 0).all():
-            expected = "a length > 0 in metres"
-            raise ShapeError(where=f"{type(self).__name__}: size", expected=expected, got=quote(self.size))
+        expect((np.asarray(self.size) > 0).all(), f"{type(self).__name__}: size", "a length > 0 in metres", self.size)
 
     @abstractmethod
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
@@ -133,16 +127,11 @@ class NaturalSlotineLi(BodyLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (np.asarray(self.least) < np.asarray(self.heaviest)).all():
-            raise ShapeError(
-                where="NaturalSlotineLi",
-                expected="least < heaviest",
-                got=f"{quote(self.least)} and {quote(self.heaviest)}",
-            )
+        fits = (np.asarray(self.least) < np.asarray(self.heaviest)).all()
+        expect(fits, "NaturalSlotineLi", "least < heaviest", got=f"{quote(self.least)} and {quote(self.heaviest)}")
         lowest = np.linalg.eigvalsh(bodies.pseudo_inertia(np.asarray(self.start)[:BODY]))[0]
-        if not lowest > 0:
-            expected = "a physically consistent body, with mass and extent in all directions"
-            raise ShapeError(where="NaturalSlotineLi: body", expected=expected)
+        expected = "a physically consistent body, with mass and extent in all directions"
+        expect(lowest > 0, "NaturalSlotineLi: body", expected)
 
     def next_body(self, phi: Symbol, rate: Symbol, params: Values, dt: Symbol) -> Symbol:
         """A body after a step of the natural gradient, dP/dt = P B P with tr(B dP) = rate' dphi.

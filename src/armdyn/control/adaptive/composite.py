@@ -13,15 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.slotine_li import SlotineLi
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
-from armdyn.control.protocol import Answer, Reference, SaturationExcess, Values
-from armdyn.control.step import traced_step
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, quadratic
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
 
 
 def predict(
@@ -81,15 +78,13 @@ class CompositeSlotineLi(SlotineLi):
     """
 
     gain_shapes: ClassVar = {**SlotineLi.gain_shapes, "weight": "", "smoothing": ""}
+    state_shapes: ClassVar = {
+        "W": "n, u", "r": "n", "q_last": "n", "qd_last": "n", "tau_last": "n", "started": "1"
+    }  # fmt: skip
+    torque_states: ClassVar = ("tau_last",)
     begun_states: ClassVar = ("started",)
     weight: ArrayLike = field(default=1.0, kw_only=True)
     smoothing: ArrayLike = field(default=5.0, kw_only=True)
-
-    def init(self) -> dict[str, NDArray]:
-        """The estimate and an empty prediction."""
-        n, u = self.arm.n, self.unknowns.count
-        past = {"q_last": np.zeros(n), "qd_last": np.zeros(n), "tau_last": np.zeros(n), "started": np.zeros(1)}
-        return {**super().init(), "W": np.zeros((n, u)), "r": np.zeros(n), **past}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -101,10 +96,6 @@ class CompositeSlotineLi(SlotineLi):
         strength = ca.dot(params["gain"], ca.mtimes((W * W).T, R))
         change = ca.mtimes(W.T, R * (new["r"] - ca.mtimes(W, state["phi"])))
         return tau, {"phi": learning_step(after["phi"], change, strength, params, dt), **new}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
-        """The estimate rests, and predictions are of the torques exerted."""
-        return {**super().after_limits(params, before, after, short, dt), "tau_last": after["tau_last"] + short.torque}
 
     def lyapunov(self, plant: Arm, truth: ArrayLike, run: Any, form: str = "standard") -> Lyapunov:
         """V and its rate along a run, as in `SlotineLi`, with what predictions add."""

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.composite import CompositeSlotineLi, learning_step, predict, where_other
 from armdyn.control.adaptive.slotine_li import SlotineLi
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, quadratic
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.errors import ShapeError
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
 
 # Records that are kept, each of n equations.
 RECORDS = 10
@@ -96,17 +93,16 @@ class ConcurrentSlotineLi(CompositeSlotineLi):
     excitation.
     """
 
+    state_shapes: ClassVar = {
+        **CompositeSlotineLi.state_shapes, "records": f"{RECORDS}*n, u", "torques": f"{RECORDS}*n",
+        "information": "u, u", "evidence": "u", "merit": "1",
+    }  # fmt: skip
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unknowns.count > RECORDS * self.arm.n:
             expected = f"at most {RECORDS * self.arm.n} unknowns, which {RECORDS} records can determine"
             raise ShapeError(where="ConcurrentSlotineLi", expected=expected, got=self.unknowns.count)
-
-    def init(self) -> dict[str, NDArray]:
-        """The estimate, an empty prediction and an empty memory."""
-        n, u = self.arm.n, self.unknowns.count
-        sums = {"information": np.zeros((u, u)), "evidence": np.zeros(u), "merit": np.zeros(1)}
-        return {**super().init(), "records": np.zeros((RECORDS * n, u)), "torques": np.zeros(RECORDS * n), **sums}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

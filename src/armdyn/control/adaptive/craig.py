@@ -7,19 +7,16 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.body import BODY, is_body, possible_body
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError
-from armdyn.model.arm import Arm
 from armdyn.precision import NEGLIGIBLE
-from armdyn.trace.symbols import Symbol, ca
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +49,7 @@ class Craig(Adaptive):
     """
 
     gain_shapes: ClassVar = {**Adaptive.gain_shapes, "kp": "n", "kd": "n", "psi": "n"}
+    state_shapes: ClassVar = {"q_last": "n", "qd_last": "n", "started": "1", "singular": "1"}
     formula_options: ClassVar = ("possible",)
     begun_states: ClassVar = ("started",)
     kp: ArrayLike
@@ -66,12 +64,6 @@ class Craig(Adaptive):
             raise ShapeError(where="Craig: possible", expected="adapt(unknown_payload(arm), ...), whose load is a body")
         if not (np.asarray(self.psi) < np.asarray(self.kd)).all():
             warnings.warn("Craig: psi is not below kd, so that nothing is proven", ArmdynWarning, stacklevel=3)
-
-    def init(self) -> dict[str, NDArray]:
-        """The estimate, the last measurement, and whether there was one."""
-        n = self.arm.n
-        last = {"q_last": np.zeros(n), "qd_last": np.zeros(n), "started": np.zeros(1), "singular": np.zeros(1)}
-        return {**super().init(), **last}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

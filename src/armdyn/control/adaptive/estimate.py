@@ -4,31 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
+from armdyn.control.formula import Arm, Law, Symbol, ca, check_setting
 from armdyn.control.laws.filters import mean_decay
 from armdyn.control.laws.model import ModelBased
-from armdyn.control.protocol import Law, check_setting
 from armdyn.control.theory.gains import gain_matrix
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect
 from armdyn.frozen import PartOf
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
-
-# Data of every adaptation: see `Adaptive`.
-ADAPTATION_SHAPES: dict[str, Any] = {
-    "start": "u",
-    "gain": "u",
-    "lower": "u",
-    "upper": "u",
-    "dead_zone": "n",
-    "leak": "u",
-    "normalize": "n",
-}
 
 
 def adapt_estimate(phi: Symbol, rate: Symbol, Y: Symbol, rules: Mapping[str, Symbol], dt: Symbol) -> Symbol:
@@ -61,7 +48,9 @@ class Adaptive(ModelBased):
       strong the motion, high the gain and low the rate.
     """
 
-    gain_shapes: ClassVar[Mapping[str, str]] = ADAPTATION_SHAPES
+    gain_shapes: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("start", "gain", "lower", "upper"), "u"), "dead_zone": "n", "leak": "u", "normalize": "n"
+    }  # fmt: skip
     learnt_states: ClassVar = ("phi",)
     unknowns: AdaptiveParameters
     start: ArrayLike | None = field(default=None, kw_only=True)
@@ -72,9 +61,8 @@ class Adaptive(ModelBased):
     normalize: ArrayLike = field(default=0.0, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.unknowns, AdaptiveParameters):
-            expected = "unknowns as adapt(...) makes them"
-            raise ShapeError(where=type(self).__name__, expected=expected, got=quote(self.unknowns))
+        fits = isinstance(self.unknowns, AdaptiveParameters)
+        expect(fits, type(self).__name__, "unknowns as adapt(...) makes them", self.unknowns)
         if self.start is None:
             self._set(start=np.array(self.unknowns.phi))
         for name, shape in self.gain_shapes.items():
@@ -109,4 +97,4 @@ class Adaptive(ModelBased):
 
     def init(self) -> dict[str, NDArray]:
         """The estimate at the start."""
-        return {"phi": np.array(self.start, float)}
+        return {"phi": np.array(self.start, float), **super().init()}

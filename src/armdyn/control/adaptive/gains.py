@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.model.quantities import DriveData, FrictionData, Gravity, Q, Qd, Qdd, Theta
 from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.formula import Array, Vector, traced
@@ -87,9 +87,8 @@ def retuned(law: AnyLaw, run: Any, k: ArrayLike | None = None, time: float = 1.0
     time : float
         Desired time constant [s]; see `adaptation_gains`.
     """
-    if not (isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())):
-        expected = "an adaptive law and a run of it"
-        raise ShapeError(where="retuned", expected=expected, got=f"{quote(law)} and {quote(run)}")
+    fits = isinstance(law, Adaptive) and "phi" in getattr(run, "states", ())
+    expect(fits, "retuned", "an adaptive law and a run of it", got=f"{quote(law)} and {quote(run)}")
     gain_k = getattr(law, "k", None) if k is None else k
     if gain_k is None:
         raise ShapeError(f"{type(law).__name__} has no gain K of its own", where="retuned", remedy="give k")

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
+from armdyn.control.formula import Answer, Arm, Reference, Values, ca, traced_step
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.coriolis import coriolis_matrix
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
+from armdyn.errors import expect
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +54,8 @@ class ModifiedSlotineLi(Adaptive):
     def __post_init__(self) -> None:
         super().__post_init__()
         lam = np.asarray(self.lam)
-        if self.k is None and not np.allclose(lam, lam[..., :1, :1] * np.eye(self.arm.n), rtol=1e-12, atol=0):
-            expected = "one number for all joints where K = lambda M_hat"
-            raise ShapeError(where="ModifiedSlotineLi: lam", expected=expected)
+        fits = self.k is not None or np.allclose(lam, lam[..., :1, :1] * np.eye(self.arm.n), rtol=1e-12, atol=0)
+        expect(fits, "ModifiedSlotineLi: lam", "one number for all joints where K = lambda M_hat")
 
     @property
     def shapes(self) -> Any:  # type: ignore[override]

@@ -11,15 +11,12 @@ from numpy.typing import ArrayLike
 
 from armdyn.control.adaptive.estimate import Adaptive, adapt_estimate, outside
 from armdyn.control.adaptive.unknowns import AdaptiveParameters
-from armdyn.control.protocol import Answer, Reference, Values
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.settings import as_numbers
-from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import commute
 from armdyn.control.theory.lyapunov import Lyapunov, parameter_energy, quadratic, surface
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ArmdynWarning, ShapeError, quote
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
 
 
 def torques_and_rate(
@@ -79,12 +76,8 @@ class SlotineLi(Adaptive):
             raise ShapeError(where=f"{cls.__name__}: inverse_gain", expected="numbers > 0", got=quote(inverse_gain))
         law = cls(unknowns, lam, k, 1 / inverse, **options)
         if not commute(np.asarray(law.lam), np.asarray(law.k)):
-            warnings.warn(
-                "SlotineLi: Lambda and K do not commute, so the Lyapunov function of ECE470, section 3.3, proves "
-                "nothing; that of Slotine and Li still does",
-                ArmdynWarning,
-                stacklevel=2,
-            )
+            cause = "SlotineLi: Lambda and K do not commute, so the Lyapunov function of ECE470, section 3.3, proves"
+            warnings.warn(f"{cause} nothing; that of Slotine and Li still does", ArmdynWarning, stacklevel=2)
         return law
 
     @traced_step

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Arm, Reference, Symbol, Values, ca
 from armdyn.control.laws.model import MODELS, exerts_torque, with_friction
-from armdyn.control.protocol import Reference
 from armdyn.control.settings import one_number
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.drive import drive_torque
@@ -27,9 +27,7 @@ from armdyn.dynamics.regressors.split import Split
 from armdyn.dynamics.shafts import at_shafts, joint_torques
 from armdyn.errors import ArmdynError, check_choice, quote
 from armdyn.frozen import PartOf
-from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
-from armdyn.trace.symbols import Symbol, ca
 
 FRICTION = ("viscous", "coulomb", "asymmetry", "offset")
 
@@ -101,15 +99,7 @@ class AdaptiveParameters:
         """Inertial parameters with the estimate of what is unknown."""
         return theta + ca.mtimes(ca.sparsify(ca.DM(self.S)), phi[: self.S.shape[1]])
 
-    def torque(
-        self,
-        q: Symbol,
-        qd: Symbol,
-        a: Symbol,
-        data: Mapping[str, Symbol],
-        v: Symbol | None = None,
-        ref: Reference | None = None,
-    ) -> Any:
+    def torque(self, q: Any, qd: Any, a: Any, data: Values, v: Any = None, ref: Reference | None = None) -> Any:
         """Columns Y (n, u) and the known torques of M a + C qd + g, or of M a + C v + g if v is given.
 
         Known friction is that of the motion itself, or, with `ref`, what laws compensate: see `law_friction`.

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import is_whole
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.settings import as_numbers
 from armdyn.dynamics.base.parameters import BaseParameters
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.dynamics.linear.linearize import linearize
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import expect
 from armdyn.numerals import CONFIDENCE
 from armdyn.trajectory.protocol import JointMotion
 
@@ -84,10 +85,8 @@ def pole_regions(
     ----------
     Egeland (1986), On the robustness of the computed torque technique in manipulator control; Kapadia, section 2.5.
     """
-    if not isinstance(law, ComputedTorque):
-        raise ShapeError(where="pole_regions", expected="a ComputedTorque law", got=quote(law))
-    if isinstance(samples, bool) or not isinstance(samples, int | np.integer) or samples < 1:
-        raise ShapeError(where="pole_regions", expected="a number of samples >= 1", got=quote(samples))
+    expect(isinstance(law, ComputedTorque), "pole_regions", "a ComputedTorque law", law)
+    expect(is_whole(samples, least=1), "pole_regions", "a number of samples >= 1", samples)
     covariance = _covariance(uncertainty, base.count)
     off = np.random.default_rng(seed).multivariate_normal(np.zeros(base.count), covariance, samples, method="eigh")
     std = np.sqrt(np.diag(covariance))
@@ -110,12 +109,12 @@ def pole_regions(
 
 def _covariance(uncertainty: ArrayLike, count: int) -> NDArray:
     values = as_numbers(uncertainty, "pole_regions: uncertainty")
-    if values.shape not in ((count,), (count, count)) or not np.isfinite(values).all():
-        expected = f"{count} finite standard deviations or a covariance ({count}, {count})"
-        raise ShapeError(where="pole_regions", expected=expected, got=f"shape {values.shape}")
+    fits = values.shape in ((count,), (count, count)) and np.isfinite(values).all()
+    expected = f"{count} finite standard deviations or a covariance ({count}, {count})"
+    expect(fits, "pole_regions", expected, got=f"shape {values.shape}")
     covariance = np.diag(values**2) if values.ndim == 1 else (values + values.T) / 2
-    if np.linalg.eigvalsh(covariance).min() < -1e-9 * np.abs(covariance).max():
-        raise ShapeError(where="pole_regions", expected="a positive semidefinite covariance")
+    least = np.linalg.eigvalsh(covariance).min()
+    expect(least >= -1e-9 * np.abs(covariance).max(), "pole_regions", "a positive semidefinite covariance")
     return covariance
 
 

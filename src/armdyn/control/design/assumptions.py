@@ -11,7 +11,7 @@ from armdyn.control.laws.tip_space import OperationalSpace
 from armdyn.control.protocol import Law, nested_laws
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import commute, slow_sampling
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import expect
 
 
 def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
@@ -27,8 +27,7 @@ def failed_assumptions(law: Law, rate: float) -> tuple[str, ...]:
     rate : float
         Rate at which it will run [Hz].
     """
-    if not isinstance(law, Law):
-        raise ShapeError(where="failed_assumptions", expected="a control law", got=quote(law))
+    expect(isinstance(law, Law), "failed_assumptions", "a control law", law)
     rate = one_number(rate, "failed_assumptions", "a rate > 0 in Hz")
     failures = []
     inner = nested_laws(law)[-1]

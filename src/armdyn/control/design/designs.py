@@ -20,6 +20,7 @@ from armdyn.control.adaptive.unknowns import adapt
 from armdyn.control.design.purposes import law_purposes, plain_name
 from armdyn.control.design.sampling import SampledInertia, reduction, sampled_inertia
 from armdyn.control.design.stiction import stiction
+from armdyn.control.formula import Arm, Law
 from armdyn.control.laws.cascade import VELOCITY_LOOP_RATIO, Cascade
 from armdyn.control.laws.computed_torque import ComputedTorque
 from armdyn.control.laws.integral import pid
@@ -28,7 +29,6 @@ from armdyn.control.laws.model import FRICTION_WIDTH
 from armdyn.control.laws.momentum import DisturbanceObserver
 from armdyn.control.laws.pd import PD, FeedforwardPD, GravityPD
 from armdyn.control.laws.tip_space import Impedance, OperationalSpace
-from armdyn.control.protocol import Law
 from armdyn.control.robust.sliding_mode import SlidingMode, SuperTwisting
 from armdyn.control.settings import one_number
 from armdyn.control.theory.gains import gains_from_bandwidth
@@ -37,7 +37,6 @@ from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.regressors.split import unknown_mass, unknown_payload
 from armdyn.errors import ArmdynError, ArmdynWarning, quote
 from armdyn.kinematics.jacobian import jacobian
-from armdyn.model.arm import Arm
 from armdyn.model.named import close_to
 from armdyn.trajectory.protocol import JointMotion
 
@@ -204,6 +203,8 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float, inertia: N
     # Craig's law needs an invertible M_hat, and records take room: these adapt the load's mass alone, kept positive.
     mass = adapt(unknown_mass(arm, (0.0, 0.0, 0.0)), FRICTION)
     mass_gain = adaptation_gains(mass, *motion, w * inertia, LEARNING_TIME_S)
+    # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
+    craig_gain = adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME_S)
     positive = np.where(np.arange(mass.count) == 0, 0.0, -np.inf)
     return {
         "Slotine-Li": SlotineLi(*plain, gain),
@@ -217,10 +218,7 @@ def adaptive_designs(arm: Arm, motion: JointMotion, bandwidth: float, inertia: N
         "natural Slotine-Li": NaturalSlotineLi(*plain, gain[0], gain),
         "projected Slotine-Li": ProjectedSlotineLi(*plain, gain[0], gain),
         "modified Slotine-Li": ModifiedSlotineLi(unknowns, w, gain),
-        # A slow error Y phi leaves e' + psi e = M^-1 Y phi / w, and M^-1 stands in the update once more.
-        "Craig": Craig(
-            mass, w**2, 2 * w, w, adaptation_gains(mass, *motion, w * M @ M, LEARNING_TIME_S), lower=positive
-        ),
+        "Craig": Craig(mass, w**2, 2 * w, w, craig_gain, lower=positive),
     }
 
 

@@ -13,7 +13,7 @@ from armdyn.control.laws.lqr import TrajectoryLQR
 from armdyn.control.settings import as_numbers, one_number
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import expect
 from armdyn.model.arm import Arm
 from armdyn.trajectory.protocol import JointMotion
 
@@ -90,8 +90,7 @@ def robustness(
     _check(law)
     masses = np.atleast_1d(as_numbers(payloads, "robustness", "rising payloads >= 0 in kg"))
     rising = masses.ndim == 1 and len(masses) > 0 and masses[0] >= 0 and bool((np.diff(masses) > 0).all())
-    if not (rising and np.isfinite(masses).all()):
-        raise ShapeError(where="robustness", expected="rising payloads >= 0 in kg", got=quote(payloads))
+    expect(rising and np.isfinite(masses).all(), "robustness", "rising payloads >= 0 in kg", payloads)
     friction = one_number(friction, "robustness", "friction >= 0", zero=True)
 
     def eigenvalues(mass: float) -> NDArray:
@@ -106,8 +105,7 @@ def robustness(
 
 
 def _check(law: TrajectoryLQR) -> None:
-    if not isinstance(law, TrajectoryLQR):
-        raise ShapeError(where="closed_loop", expected="a TrajectoryLQR", got=quote(law))
+    expect(isinstance(law, TrajectoryLQR), "closed_loop", "a TrajectoryLQR", law)
 
 
 def _crossing(radius: Callable[[float], float], masses: NDArray, radii: NDArray) -> float:

@@ -9,13 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_vector
+from armdyn.control.formula import Answer, Arm, Reference, Values, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import one_number
-from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import augmented_mass_matrix
 from armdyn.errors import ShapeError, check_choice
-from armdyn.model.arm import Arm
 
 FEEDFORWARD = ("none", "velocity", "model")
 # Velocity loop over position loop, and corner of its integral over its bandwidth: the three poles are then well damped.
@@ -54,6 +52,7 @@ class Cascade(ModelLaw):
 
     gain_shapes: ClassVar = {"kv": "n", "kp": "n", "ki": "n"}
     formula_options: ClassVar = ("feedforward",)
+    state_shapes: ClassVar = {"velocity_integral": "n"}  # of the velocity's error [N m]
     learnt_states: ClassVar = ("velocity_integral",)
     arm: Arm
     kv: ArrayLike
@@ -103,10 +102,6 @@ class Cascade(ModelLaw):
     def compensates_friction(self) -> bool:
         """Whether the model's friction is part of the feedforward."""
         return self.feedforward == "model" and super().compensates_friction
-
-    def init(self) -> dict[str, NDArray]:
-        """The integral of the velocity's error [N m]."""
-        return {"velocity_integral": np.zeros(self.arm.n)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

@@ -7,13 +7,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from armdyn.control.formula import Answer, Arm, Array, Reference, Values, traced, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
-from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Q, Qd, Theta, Vec
-from armdyn.trace.formula import Array, traced
 
 
 @traced(returns={"tau": "n"})

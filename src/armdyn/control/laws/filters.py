@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armdyn.model.arm import Arm
+from armdyn.control.formula import Arm, Array, Scalar, Symbol, ca, traced
 from armdyn.model.quantities import Number, Vec
-from armdyn.trace.formula import Array, Scalar, Symbol, ca, traced
 
 # Terms of the series of a step's displacement: 1 / k! is round-off where both poles times the period are within 1.
 SERIES_TERMS = next(k for k in count(1) if np.finfo(float).eps * factorial(k) > 1)

@@ -12,18 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.laws.filters import spring_step
 from armdyn.control.laws.tip_space import ROWS, TipSpace
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
-from armdyn.control.wrist import Tool, outside_wrench
-from armdyn.errors import ShapeError, quote
+from armdyn.control.wrist import NO_TOOL, Tool, outside_wrench
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.kinematics.forward import tip_frame
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import JointMotion
-
-NO_TOOL = Tool()
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +46,7 @@ class ForceLaw(TipSpace):
 
     def __post_init__(self) -> None:
         tool = self.tool  # type: ignore[attr-defined]
-        if not isinstance(tool, Tool):
-            raise ShapeError(where=f"{type(self).__name__}: tool", expected="Tool(...)", got=quote(tool))
+        expect(isinstance(tool, Tool), f"{type(self).__name__}: tool", "Tool(...)", tool)
         self._set(tool_numbers=tool.numbers)
         super().__post_init__()
 
@@ -136,15 +130,12 @@ class Admittance(ForceLaw):
     """
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "mass": "6", "give_damping": "6", "give_stiffness": "6"}
+    state_shapes: ClassVar = {"give": "6", "give_rate": "6"}  # the displacement and its rate
     mass: ArrayLike
     give_damping: ArrayLike
     give_stiffness: ArrayLike = 0.0
     push: ArrayLike = 0.0
     tool: Tool = NO_TOOL
-
-    def init(self) -> dict[str, NDArray]:
-        """The displacement and its rate."""
-        return {"give": np.zeros(6), "give_rate": np.zeros(6)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -169,10 +160,7 @@ class _Integrating(ForceLaw):
     """
 
     gain_shapes: ClassVar = {**ForceLaw.gain_shapes, "force_gain": "", "ki": ""}
-
-    def init(self) -> dict[str, NDArray]:
-        """The integral of the force's error [N s]."""
-        return {"force_integral": np.zeros(6)}
+    state_shapes: ClassVar = {"force_integral": "6"}  # of the force's error [N s]
 
     def feedback(self, params: Values, state: Values, q: Symbol, ref: Reference, dt: Symbol) -> tuple[Symbol, Symbol]:
         """Return what the force's error asks for (rows,), and its integral (6,) after the sample."""
@@ -226,9 +214,8 @@ class HybridForce(_Integrating):
         axes = np.atleast_2d(np.asarray(self.axes, float))
         if axes.ndim != 2 or axes.shape[1] != 3 or not 1 <= len(axes) <= 3 or not np.isfinite(axes).all():
             raise ShapeError(where="HybridForce: axes", expected="one to three directions (k, 3)", got=quote(self.axes))
-        if np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes):
-            expected = "linearly independent directions"
-            raise ShapeError(where="HybridForce: axes", expected=expected, got="dependent ones")
+        fits = not np.linalg.matrix_rank(axes, 1e-6 * np.abs(axes).max(initial=0.0) or None) < len(axes)
+        expect(fits, "HybridForce: axes", "linearly independent directions", got="dependent ones")
         self._set(selection=np.linalg.pinv(axes) @ axes)
         super().__post_init__()
 

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
+from armdyn.control.formula import Answer, Arm, Law, Reference, SaturationExcess, Symbol, Values, ca, traced_step
 from armdyn.control.laws.model import MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
 from armdyn.control.settings import one_number
-from armdyn.control.step import traced_step
-from armdyn.errors import ShapeError, check_choice, quote
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import Symbol, ca
+from armdyn.errors import ShapeError, check_choice, expect
 
 FALLBACKS = ("zero", "gravity")
 
@@ -93,13 +90,13 @@ class Guarded(Wrapped):
     ramp: float = 0.0
 
     def __post_init__(self) -> None:
+        patience = as_floats(self.patience).reshape(-1)
+        fits = patience.shape == (1,) and patience[0] >= 0
+        expect(fits, "Guarded: patience", "a number of samples >= 0", self.patience)
+        self._set(patience=patience)
         super().__post_init__()
         check_choice("Guarded", "fallback", self.fallback, FALLBACKS, ShapeError)
         one_number(self.ramp, "Guarded: ramp", "a time >= 0 in seconds", zero=True)
-        patience = as_floats(self.patience).reshape(-1)
-        if patience.shape != (1,) or not patience[0] >= 0:
-            raise ShapeError(where="Guarded: patience", expected="a number of samples >= 0", got=quote(self.patience))
-        self._set(patience=patience)
 
     @property
     def own_shapes(self) -> dict[str, str]:  # type: ignore[override]

@@ -5,15 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from armdyn.control.formula import Answer, Arm, Law, Reference, SaturationExcess, Values, ca, check_setting, traced_step
 from armdyn.control.laws.pd import PD
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values, check_setting
-from armdyn.control.step import traced_step
-from armdyn.model.arm import Arm
-from armdyn.trace.symbols import ca
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,21 +33,12 @@ class Integral(Wrapped):
     """
 
     own_shapes: ClassVar = {"ki": "n", "unwind": "n", "limit": "n"}
+    state_shapes: ClassVar = {"integral": "n"}  # as a torque
     positive: ClassVar = {"limit": "torques"}
     law: Law
     ki: ArrayLike
     limit: ArrayLike | None = None
     unwind: ArrayLike = 20.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("ki", "unwind"):
-            check_setting(self, name)
-
-    @property
-    def own_state(self) -> dict[str, NDArray]:
-        """The integral, as a torque."""
-        return {"integral": np.zeros(self.arm.n)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -96,6 +83,8 @@ class VelocityPID(Law):
     """
 
     shapes: ClassVar = {"kp": "n", "ki": "n", "kd": "n", "limit": "n"}
+    state_shapes: ClassVar = {"torque": "n", "error": "n", "error_rate": "n"}  # of the sample before
+    torque_states: ClassVar = ("torque",)
     arm: Arm
     kp: ArrayLike
     ki: ArrayLike
@@ -109,10 +98,6 @@ class VelocityPID(Law):
             self._set(limit=self.arm.effort_limits)
         check_setting(self, "limit", finite=False)
 
-    def init(self) -> dict[str, NDArray]:
-        """The torque before, and the errors with which it was computed."""
-        return {name: np.zeros(self.arm.n) for name in ("torque", "error", "error_rate")}
-
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
         """One sample."""
@@ -121,11 +106,6 @@ class VelocityPID(Law):
         tau = state["torque"] + change + params["ki"] * state["error"] * dt
         limited = ca.fmax(ca.fmin(tau, limit), -limit)
         return limited, {"torque": limited, "error": error, "error_rate": rate}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
-        """The torque that was exerted is what is remembered."""
-        memory = super().after_limits(params, before, after, short, dt)
-        return {**memory, "torque": memory["torque"] + short.torque}
 
 
 def pid(

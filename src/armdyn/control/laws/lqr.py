@@ -9,21 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_vector
+from armdyn.control.formula import Answer, Arm, Array, Law, Reference, Symbol, Values, ca, traced, traced_step
 from armdyn.control.laws.model import FRICTION_SHAPE, MODEL_SHAPES, MODELS, exerts_torque, model_torque
-from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import as_numbers, one_number
-from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import bryson
 from armdyn.control.theory.riccati import continuous_lqr, discrete_lqr, finite_horizon_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import Linearize, linearize
-from armdyn.errors import ShapeError, check_choice
-from armdyn.model.arm import Arm
+from armdyn.errors import ShapeError, check_choice, expect
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.precision import NEGLIGIBLE
-from armdyn.trace.formula import Array, Symbol, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
 # Data of the model that the regulator about the measured state takes.
@@ -165,10 +162,8 @@ def weight_matrix(value: ArrayLike, size: int, where: str) -> NDArray:
     array = as_numbers(value, where)
     if array.shape == (size,):
         return bryson(array)
-    if array.shape != (size, size):
-        raise ShapeError(where=where, expected=f"{size} numbers or ({size}, {size})", got=array.shape)
-    if not np.isfinite(array).all():
-        raise ShapeError(where=where, expected="finite numbers")
+    expect(array.shape == (size, size), where, f"{size} numbers or ({size}, {size})", array.shape)
+    expect(np.isfinite(array).all(), where, "finite numbers")
     largest = np.abs(array).max()
     if np.abs(array - array.T).max() > NEGLIGIBLE * largest or np.linalg.eigvalsh(array)[0] < -NEGLIGIBLE * largest:
         raise ShapeError(where=where, expected="a symmetric matrix without negative eigenvalues")

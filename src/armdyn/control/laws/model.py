@@ -10,16 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.control.protocol import Law, Reference, Values, check_setting
+from armdyn.control.formula import Arm, Array, Law, Reference, Symbol, Values, ca, check_setting, traced
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.friction import direction, joint_frictions
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.dynamics.shafts import at_drives, drive_torques, joint_torques, shaft_torques
-from armdyn.errors import ShapeError, check_choice
-from armdyn.model.arm import Arm
+from armdyn.errors import ShapeError, check_choice, expect
 from armdyn.model.joint import FRICTION_NAMES
 from armdyn.model.quantities import FRICTION_NUMBERS, DriveData, Gravity, Q, Qd, Qdd, Theta
-from armdyn.trace.formula import Array, Symbol, ca, traced
 
 # Data of the model that laws take as parameters, so that a wrong model is a matter of numbers.
 MODEL_SHAPES: dict[str, Any] = {"theta": "10*joints", "gravity": "3", "drive": "joints, 4"}
@@ -110,9 +108,8 @@ class ModelLaw(ModelBased):
         for name in self.gain_shapes:
             if getattr(self, name, None) is not None:
                 check_setting(self, name, positive=name not in self.signed)
-                if name in self.above_zero and not (np.asarray(getattr(self, name)) > 0).all():
-                    expected = "numbers > 0"
-                    raise ShapeError(where=f"{type(self).__name__}: {name}", expected=expected, got=getattr(self, name))
+                fits = name not in self.above_zero or (np.asarray(getattr(self, name)) > 0).all()
+                expect(fits, f"{type(self).__name__}: {name}", "numbers > 0", got=getattr(self, name))
 
     @cached_property
     def compensates_friction(self) -> bool:

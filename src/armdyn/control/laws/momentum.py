@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values, check_setting
+from armdyn.control.protocol import Answer, Law, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
 from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
@@ -102,21 +102,12 @@ class DisturbanceObserver(Wrapped):
     """
 
     own_shapes: ClassVar = {"bandwidth": "n", **MODEL_SHAPES}
+    # `predicted` is the momentum, `applied` the impulse of the last torque, if there was one (`started`).
+    state_shapes: ClassVar = {"disturbance": "n", "predicted": "n", "applied": "n", "started": "1"}
+    impulse_states: ClassVar = ("applied",)
     begun_states: ClassVar = ("started",)
     law: Law
     bandwidth: ArrayLike = 10.0
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_setting(self, "bandwidth")
-
-    @property
-    def own_state(self) -> dict[str, NDArray]:
-        """Disturbance, predicted momentum, the impulse of the last torque, and whether there was one."""
-        return {
-            **{name: np.zeros(self.arm.n) for name in ("disturbance", "predicted", "applied")},
-            "started": np.zeros(1),
-        }
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -131,11 +122,6 @@ class DisturbanceObserver(Wrapped):
         tau = tau - disturbance
         after |= {"disturbance": disturbance, "predicted": p + dt / 2 * rate, "applied": (tau - friction) * dt}
         return tau, {**after, "started": ca.SX(1)}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
-        """Correct the observer for torque that saturation removed."""
-        memory = super().after_limits(params, before, after, short, dt)
-        return {**memory, "applied": memory["applied"] + short.torque * dt}
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +164,13 @@ class MomentumObserver(Wrapped):
     own_shapes: ClassVar = {
         "threshold": "n", "watch_bandwidth": "n", "reflex": "n", **MODEL_SHAPES, **FRICTION_SHAPE
     }  # fmt: skip
+    # Samples since a collision (`detected`), where it was (`q_hit`), and what the prediction needs.
+    state_shapes: ClassVar = {
+        "residual": "n", "wrench": "6", "detected": "1", "q_hit": "n", "p_hat": "n", "impulse": "n", "watching": "1"
+    }  # fmt: skip
     positive: ClassVar = {"threshold": "torques", "bandwidth": "frequencies"}
     formula_options: ClassVar = ("reaction",)
+    impulse_states: ClassVar = ("impulse",)
     begun_states: ClassVar = ("watching",)
     law: Law
     threshold: ArrayLike
@@ -189,20 +180,12 @@ class MomentumObserver(Wrapped):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_setting(self, "reflex")
         check_choice("MomentumObserver", "reaction", self.reaction, REACTIONS, ShapeError)
 
     @property
     def watch_bandwidth(self) -> NDArray:
         """The bandwidth, under a name of its own among the parameters."""
         return np.asarray(self.bandwidth)
-
-    @property
-    def own_state(self) -> dict[str, NDArray]:
-        """Residual, wrench, count of samples since a collision, where it was, and what the prediction needs."""
-        n = self.arm.n
-        outputs = {"residual": np.zeros(n), "wrench": np.zeros(6), "detected": np.zeros(1), "q_hit": np.zeros(n)}
-        return {**outputs, "p_hat": np.zeros(n), "impulse": np.zeros(n), "watching": np.zeros(1)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:
@@ -216,38 +199,19 @@ class MomentumObserver(Wrapped):
         hit = ca.logic_or(state["detected"] > 0.5, ca.logic_any(ca.fabs(r) > params["threshold"]))
         detected = ca.if_else(hit, state["detected"] + 1, 0)
         q_hit = ca.if_else(state["detected"] > 0.5, state["q_hit"], q)
-        tau, after = self._react(params, state, (q, qd), (hit, q_hit, r), ref, dt)
+        if self.reaction == "stop":
+            still = ca.SX.zeros(self.arm.n)
+            held = (ca.if_else(hit, x, y) for x, y in ((q_hit, ref.q), (still, ref.qd), (still, ref.qdd)))
+            ref = Reference(*held)._replace(channels=ref.channels)
+        tau, after = self.inner(params, state, q, qd, ref, dt)
+        if self.reaction in ("gravity", "reflex"):
+            away = model_torque(self.arm, q, 0 * q, 0 * q, **model_data(params))
+            if self.reaction == "reflex":
+                away = away + params["reflex"] * r
+            tau = ca.if_else(hit, away, tau)
         after |= {"residual": r, "wrench": tip_wrench(arm, q, r), "detected": detected, "q_hit": q_hit}
         after |= {"p_hat": p + dt / 2 * rate, "impulse": tau * dt, "watching": ca.SX(1)}
         return tau, after
-
-    def _react(
-        self,
-        params: Values,
-        state: Values,
-        measured: tuple[Any, Any],
-        hit: tuple[Any, Any, Any],
-        ref: Reference,
-        dt: Any,
-    ) -> tuple[Any, dict[str, Any]]:
-        """Torques and the inner law's state: its own, or those of the reaction."""
-        (q, qd), (is_hit, q_hit, r) = measured, hit
-        if self.reaction == "stop":
-            still = ca.SX.zeros(self.arm.n)
-            held = (ca.if_else(is_hit, x, y) for x, y in ((q_hit, ref.q), (still, ref.qd), (still, ref.qdd)))
-            return self.inner(params, state, q, qd, Reference(*held)._replace(channels=ref.channels), dt)
-        tau, after = self.inner(params, state, q, qd, ref, dt)
-        if self.reaction == "none":
-            return tau, after
-        away = model_torque(self.arm, q, 0 * q, 0 * q, **model_data(params))
-        if self.reaction == "reflex":
-            away = away + params["reflex"] * r
-        return ca.if_else(is_hit, away, tau), after
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
-        """Correct the observer for torque that saturation removed."""
-        memory = super().after_limits(params, before, after, short, dt)
-        return {**memory, "impulse": memory["impulse"] + short.torque * dt}
 
 
 def tip_wrench(arm: Arm, q: Symbol, tau: Symbol) -> Symbol:

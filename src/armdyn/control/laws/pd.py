@@ -7,13 +7,10 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
+from armdyn.control.formula import Answer, Arm, Array, Law, Reference, Values, check_setting, traced, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
-from armdyn.control.step import traced_step
 from armdyn.dynamics.gravity import gravity_torque
-from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
-from armdyn.trace.formula import Array, traced
 
 
 @traced(returns={"tau": "n"})

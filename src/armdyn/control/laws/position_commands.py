@@ -8,11 +8,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.protocol import Answer, Law, Reference, Values, check_setting
-from armdyn.errors import ShapeError, quote
-from armdyn.model.arm import Arm
+from armdyn.control.formula import Answer, Arm, Array, Law, Reference, Values, ca, check_setting, traced
+from armdyn.errors import ShapeError, expect
 from armdyn.model.quantities import Number, Vec
-from armdyn.trace.formula import Array, ca, traced
 from armdyn.trajectory.protocol import JointMotion
 
 Age = Annotated[Any, "1"]
@@ -72,14 +70,12 @@ class PositionCommands(Law):
     def __post_init__(self) -> None:
         check_setting(self, "delay")
         t, q = np.asarray(self.t, float), np.asarray(self.q, float)
-        fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all()
-        if not fits or not (np.diff(t) > 0).all():
-            expected = f"rising times (K,) and finite positions (K, {self.arm.n})"
-            raise ShapeError(where="PositionCommands", expected=expected, got=f"shapes {t.shape} and {q.shape}")
+        fits = t.ndim == 1 and q.shape == (len(t), self.arm.n) and np.isfinite(q).all() and (np.diff(t) > 0).all()
+        expected = f"rising times (K,) and finite positions (K, {self.arm.n})"
+        expect(fits, "PositionCommands", expected, got=f"shapes {t.shape} and {q.shape}")
         largest = float(np.max(self.delay))
         most = largest if self.most_delay is None else self.most_delay
-        if not largest <= most < np.inf:
-            raise ShapeError(where="PositionCommands: most_delay", expected=f"at least {largest:g} s", got=quote(most))
+        expect(largest <= most < np.inf, "PositionCommands: most_delay", f"at least {largest:g} s", most)
         for name, value in (("t", t), ("q", q), ("most_delay", float(most))):
             object.__setattr__(self, name, value)
         if self.waiting > MAX_WAITING:

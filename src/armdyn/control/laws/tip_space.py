@@ -8,9 +8,8 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from numpy.typing import ArrayLike
 
+from armdyn.control.formula import Answer, Arm, Array, Reference, Symbol, Values, ca, traced, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.bodies.ltdl import Factors, factorize
 from armdyn.dynamics.drive import augmented_mass_matrix
@@ -18,9 +17,7 @@ from armdyn.errors import ShapeError, check_choice
 from armdyn.kinematics.error import pose_error
 from armdyn.kinematics.forward import forward_kinematics, tip_frame
 from armdyn.kinematics.jacobian import jacobian, jacobian_rate
-from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Pose, Q
-from armdyn.trace.formula import Array, Symbol, ca, traced
 
 ROWS = {"pose": 6, "position": 3}
 

@@ -12,20 +12,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Answer, Arm, Law, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.laws.filters import low_pass
 from armdyn.control.laws.model import FRICTION_SHAPE, FRICTION_WIDTH, MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
 from armdyn.control.settings import one_number
-from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import discrete_lqr
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.friction import direction, friction_torque, joint_frictions
 from armdyn.dynamics.shafts import at_shafts, joint_torques
-from armdyn.model.arm import Arm
 from armdyn.precision import FIVE_DIGITS
-from armdyn.trace.symbols import Symbol, ca
 
 
 def secant_damping(arm: Arm, q: Symbol, qd: Symbol, params: Values) -> Symbol:
@@ -49,14 +46,7 @@ def secant_damping(arm: Arm, q: Symbol, qd: Symbol, params: Values) -> Symbol:
 class EstimatedVelocity(Wrapped):
     """Base of wrappers that estimate velocities; their state has `qd_hat` (n,) and `seen` (1,), 0 before the first."""
 
-    memory: ClassVar[tuple[str, ...]] = ()
     begun_states: ClassVar = ("seen",)
-
-    @property
-    def own_state(self) -> dict[str, NDArray]:
-        """The estimate, what it needs, and whether there was a sample."""
-        n = self.arm.n
-        return {**{name: np.zeros(n) for name in ("qd_hat", *self.memory)}, "seen": np.zeros(1)}
 
     @abstractmethod
     def estimate(self, params: Values, state: Values, q: Symbol, dt: Symbol) -> dict[str, Symbol]:
@@ -93,7 +83,7 @@ class FilteredDerivative(EstimatedVelocity):
 
     own_shapes: ClassVar = {"cutoff": "n"}
     positive: ClassVar = {"cutoff": "frequencies"}
-    memory: ClassVar = ("q_before",)
+    state_shapes: ClassVar = {"qd_hat": "n", "q_before": "n", "seen": "1"}
     law: Law
     cutoff: ArrayLike = 50.0
 
@@ -129,7 +119,7 @@ class KalmanVelocity(EstimatedVelocity):
     """
 
     own_shapes: ClassVar = {"correction": "3"}
-    memory: ClassVar = ("q_hat", "qdd_hat")
+    state_shapes: ClassVar = {"qd_hat": "n", "q_hat": "n", "qdd_hat": "n", "seen": "1"}
     law: Law
     rate: float
     noise: float = 1e-5
@@ -198,7 +188,8 @@ class ObservedVelocity(EstimatedVelocity):
 
     own_shapes: ClassVar = {"cutoff": "n", **MODEL_SHAPES, **FRICTION_SHAPE}
     positive: ClassVar = {"cutoff": "frequencies"}
-    memory: ClassVar = ("q_hat", "tau_given")
+    state_shapes: ClassVar = {"qd_hat": "n", "q_hat": "n", "tau_given": "n", "seen": "1"}
+    torque_states: ClassVar = ("tau_given",)
     law: Law
     cutoff: ArrayLike = 20.0
 
@@ -222,8 +213,3 @@ class ObservedVelocity(EstimatedVelocity):
     def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
         """Torques until the next sample."""
         return {"tau_given": tau}
-
-    def after_limits(self, params: Values, before: Values, after: Values, short: SaturationExcess, dt: Any) -> Values:
-        """Torques that were exerted."""
-        memory = super().after_limits(params, before, after, short, dt)
-        return {**memory, "tau_given": memory["tau_given"] + short.torque}

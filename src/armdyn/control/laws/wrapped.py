@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.control.protocol import Answer, Law, Reference, SaturationExcess, Values
+from armdyn.control.formula import Answer, Arm, Law, Reference, SaturationExcess, Values, check_setting
 from armdyn.control.settings import one_number
 from armdyn.dynamics.friction import friction_torque
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect
 from armdyn.frozen import PartOf
-from armdyn.model.arm import Arm
 from armdyn.model.quantities import FRICTION_NUMBERS
 from armdyn.trajectory.protocol import JointMotion
 
@@ -28,13 +27,15 @@ class Wrapped(Law):
     law: Law
 
     def __post_init__(self) -> None:
-        if not isinstance(self.law, Law):
-            raise ShapeError(where=type(self).__name__, expected="a control law", got=quote(self.law))
+        expect(isinstance(self.law, Law), type(self).__name__, "a control law", self.law)
         if shared := sorted(set(self.own_state) & set(self.law.init())):
             cause = f"the law inside adds this already (both keep {', '.join(shared)})"
             raise ShapeError(cause, where=type(self).__name__, remedy="wrap it once", names=shared)
         for name, what in self.positive.items():
             _check_positive(self, name, what)
+        for name in self.own_shapes:
+            if name in vars(self) and name not in self.positive:
+                check_setting(self, name)
 
     arm = PartOf[Arm]("law.arm", "The inner law's model.")
 
@@ -77,7 +78,7 @@ class Wrapped(Law):
     @property
     def own_state(self) -> dict[str, NDArray]:
         """State that is added to the inner law's."""
-        return {}
+        return super().init()
 
     def init(self) -> dict[str, NDArray]:
         """State of the inner law, and what is added."""
@@ -140,7 +141,6 @@ def _check_positive(law: Wrapped, name: str, what: str) -> None:
     """Make a field n numbers > 0, perhaps infinite; one serves all joints, None means their largest torques."""
     value, n = getattr(law, name), law.arm.n
     array = as_floats(law.arm.effort_limits if value is None else value)
-    if array.shape not in ((), (n,)) or not (array > 0).all():
-        expected = f"{what} > 0, one number or {n}"
-        raise ShapeError(where=f"{type(law).__name__}: {name}", expected=expected, got=quote(value))
+    fits = array.shape in ((), (n,)) and (array > 0).all()
+    expect(fits, f"{type(law).__name__}: {name}", f"{what} > 0, one number or {n}", value)
     law._set(**{name: np.array(np.broadcast_to(array, n))})

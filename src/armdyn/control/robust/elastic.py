@@ -15,18 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Answer, Arm, Law, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.laws.model import ModelLaw
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference, Values
-from armdyn.control.step import traced_step
 from armdyn.dynamics.bodies.ltdl import factorize
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.dynamics.mass_matrix import mass_matrix
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.errors import ShapeError
-from armdyn.model.arm import Arm
 from armdyn.model.joint import DRIVE_NAMES
-from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import JointMotion
 
 INERTIA, DAMPING = DRIVE_NAMES.index("inertia"), DRIVE_NAMES.index("damping")

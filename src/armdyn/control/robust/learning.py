@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Answer, Arm, Law, Reference, traced_step
 from armdyn.control.laws.wrapped import Wrapped
-from armdyn.control.protocol import Answer, Law, Reference
 from armdyn.control.settings import as_numbers, one_number
-from armdyn.control.step import traced_step
 from armdyn.control.theory.riccati import Regulator, finite_horizon_lqr
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ShapeError, quote
-from armdyn.model.arm import Arm
+from armdyn.errors import ShapeError, expect
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # Step of central differences by which a law's feedback is computed [rad or m, /s]: rounding is as small as curvature.
@@ -43,9 +41,8 @@ class Learnt(Wrapped):
     def __post_init__(self) -> None:
         super().__post_init__()
         torque = as_numbers(self.torque, "Learnt: torque")
-        if torque.ndim != 2 or torque.shape[1] != self.arm.n or not np.isfinite(torque).all():
-            expected = f"finite numbers (T, {self.arm.n})"
-            raise ShapeError(where="Learnt: torque", expected=expected, got=f"shape {torque.shape}")
+        fits = torque.ndim == 2 and torque.shape[1] == self.arm.n and np.isfinite(torque).all()
+        expect(fits, "Learnt: torque", f"finite numbers (T, {self.arm.n})", got=f"shape {torque.shape}")
         torque.flags.writeable = False
         object.__setattr__(self, "torque", torque)
         one_number(self.rate, "Learnt", "a rate > 0 in Hz")
@@ -100,8 +97,8 @@ class IterativeLearning:
     weight: NDArray = field(init=False, repr=False)  # of torques, R (n, n)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.law, Law) or self.law.init():
-            raise ShapeError(where="IterativeLearning", expected="a control law without state", got=quote(self.law))
+        stateless = isinstance(self.law, Law) and not self.law.init()
+        expect(stateless, "IterativeLearning", "a control law without state", self.law)
         rate = one_number(self.rate, "IterativeLearning", "a rate > 0 in Hz")
         caution = one_number(self.caution, "IterativeLearning: caution", "a number > 0")
         t = np.arange(self.samples) / rate

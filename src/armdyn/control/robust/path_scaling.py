@@ -9,16 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.arrays import is_whole
+from armdyn.control.formula import Answer, Arm, Reference, Symbol, Values, ca, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Values
 from armdyn.control.settings import joint_numbers, one_number
-from armdyn.control.step import traced_step
 from armdyn.control.theory.gains import gains_from_bandwidth
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ShapeError, quote
-from armdyn.model.arm import Arm
+from armdyn.errors import expect
 from armdyn.precision import NEGLIGIBLE
-from armdyn.trace.symbols import Symbol, ca
 from armdyn.trajectory.protocol import Trajectory
 
 
@@ -72,11 +70,9 @@ class PathScaling(ModelLaw):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not (callable(self.motion) and hasattr(self.motion, "duration") and self.motion.n == self.arm.n):
-            expected = f"a trajectory of {self.arm.n} joints"
-            raise ShapeError(where="PathScaling: motion", expected=expected, got=f"{self.motion!r}")
-        if not isinstance(self.pieces, int) or self.pieces < 1:
-            raise ShapeError(where="PathScaling: pieces", expected="an integer > 0", got=quote(self.pieces))
+        fits = callable(self.motion) and hasattr(self.motion, "duration") and self.motion.n == self.arm.n
+        expect(fits, "PathScaling: motion", f"a trajectory of {self.arm.n} joints", self.motion)
+        expect(is_whole(self.pieces, least=1), "PathScaling: pieces", "an integer > 0", self.pieces)
         limit = self.arm.effort_limits if self.limit is None else self.limit
         limit = joint_numbers(limit, self.arm.n, "PathScaling: limit", "finite torques > 0")
         self._set(limit=limit, end=float(self.motion.duration), **self._polynomials())

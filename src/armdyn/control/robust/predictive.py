@@ -8,16 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from armdyn.control.formula import Arm, Reference
 from armdyn.control.laws.model import FRICTION_WIDTH
-from armdyn.control.protocol import Reference
 from armdyn.control.settings import as_numbers, joint_numbers, one_number
 from armdyn.control.theory.gains import bryson
 from armdyn.control.theory.riccati import finite_horizon_lqr
 from armdyn.dynamics.full import joint_torque
 from armdyn.dynamics.linear.discretize import discretize
 from armdyn.dynamics.linear.linearize import linearize
-from armdyn.errors import ArmdynWarning, ShapeError, import_extra, quote
-from armdyn.model.arm import Arm
+from armdyn.errors import ArmdynWarning, expect, import_extra
 from armdyn.trajectory.protocol import JointMotion, Trajectory
 
 # DAQP's sign of an optimal solution, and its marks of bounds that hold and of those that may yield.
@@ -83,8 +82,7 @@ class PredictiveControl:
             "daqp", "PredictiveControl solves its QP with DAQP, which is not installed", "mpc"
         ).solve
         self.arm, self.rate = arm, one_number(rate, "PredictiveControl", "a rate > 0 in Hz")
-        if not isinstance(horizon, int) or horizon < 1:
-            raise ShapeError(where="PredictiveControl: horizon", expected="an integer > 0", got=quote(horizon))
+        expect(isinstance(horizon, int) and horizon >= 1, "PredictiveControl: horizon", "an integer > 0", horizon)
         self.horizon = horizon
         effort = arm.effort_limits if effort is None else effort
         self.effort = joint_numbers(effort, arm.n, "PredictiveControl: effort", "finite torques > 0")

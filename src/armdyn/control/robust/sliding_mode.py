@@ -6,16 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from armdyn.control.formula import Answer, Arm, Reference, Values, Vector, ca, traced, traced_step
 from armdyn.control.laws.model import ModelLaw, model_data, model_torque
-from armdyn.control.protocol import Answer, Reference, Values
-from armdyn.control.step import traced_step
 from armdyn.dynamics.drive import drive_torque
 from armdyn.dynamics.regressors.adaptive_regressor import adaptive_torque
-from armdyn.model.arm import Arm
 from armdyn.model.quantities import Number, Vec
-from armdyn.trace.formula import Vector, ca, traced
 
 # Periods that a radian of the linear motion in super-twisting's layer takes: slow enough for samples.
 LAYER_PERIODS = 4.0
@@ -135,6 +132,7 @@ class SuperTwisting(ModelLaw):
 
     gain_shapes: ClassVar = {"lam": "n", "k1": "n", "k2": "n"}
     above_zero: ClassVar = frozenset(("lam", "k1", "k2"))
+    state_shapes: ClassVar = {"twist": "n"}  # what is known of the disturbance [rad/s²]
     learnt_states: ClassVar = ("twist",)
     arm: Arm
     lam: ArrayLike
@@ -147,10 +145,6 @@ class SuperTwisting(ModelLaw):
         """Levant's gains k1 = 1.5 sqrt(bound), k2 = 1.1 bound for `|d'| <= bound` [rad/s³]."""
         bound = np.asarray(bound, float)
         return cls(arm, lam, 1.5 * np.sqrt(bound), 1.1 * bound, model)
-
-    def init(self) -> dict[str, NDArray]:
-        """Start from what is known of the disturbance [rad/s²]."""
-        return {"twist": np.zeros(self.arm.n)}
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.control.protocol import Law
+from armdyn.control.formula import Arm, Law
 from armdyn.control.settings import as_numbers
-from armdyn.errors import ShapeError, quote
-from armdyn.model.arm import Arm
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.protocol import SAMPLES_PER_PERIOD
 
@@ -51,9 +50,8 @@ def gains_from_poles(poles: ArrayLike) -> SecondOrderGains:
         raise ShapeError(where="gains_from_poles", expected="complex numbers", got=quote(poles)) from None
     if wanted.ndim == 0 or wanted.shape[-1] not in (2, 3):
         raise ShapeError(where="gains_from_poles", expected="two or three poles per joint", got=f"shape {wanted.shape}")
-    if not (wanted.real < 0).all():
-        expected = "poles with negative real parts"
-        raise ShapeError(where="gains_from_poles", expected=expected, remedy="others are not stable")
+    fits = (wanted.real < 0).all()
+    expect(fits, "gains_from_poles", "poles with negative real parts", remedy="others are not stable")
     rows = np.array([np.poly(row) for row in wanted.reshape(-1, wanted.shape[-1])])
     if np.abs(rows.imag).max() > NEGLIGIBLE * np.abs(rows).max():
         raise ShapeError(where="gains_from_poles", expected="complex poles in conjugate pairs")
@@ -77,8 +75,7 @@ def pd_gains(arm: Arm, q: ArrayLike, bandwidth: ArrayLike, damping: ArrayLike = 
 
     inertia = np.diagonal(augmented_mass_matrix(arm, q), axis1=-2, axis2=-1)
     gains = gains_from_bandwidth(bandwidth, damping)
-    if gains.kp.shape[-1:] not in ((), (1,), (arm.n,)):
-        raise ShapeError(where="pd_gains", expected=f"one bandwidth or {arm.n}", got=quote(bandwidth))
+    expect(gains.kp.shape[-1:] in ((), (1,), (arm.n,)), "pd_gains", f"one bandwidth or {arm.n}", bandwidth)
     return SecondOrderGains(*(inertia * gain for gain in gains))
 
 
@@ -91,8 +88,7 @@ def bryson(largest: ArrayLike) -> NDArray:
         Largest acceptable values, > 0.
     """
     values = _positive(largest, "largest values")
-    if values.ndim != 1:
-        raise ShapeError(where="bryson", expected="a row of largest values", got=f"shape {values.shape}")
+    expect(values.ndim == 1, "bryson", "a row of largest values", got=f"shape {values.shape}")
     return np.diag(1 / values**2)
 
 
@@ -111,13 +107,10 @@ def gain_matrix(law: Law, name: str) -> None:
     array = as_numbers(getattr(law, name), where)
     if array.shape in ((), (n,)):
         array = np.diag(np.broadcast_to(array, n))
-    if array.shape[-2:] != (n, n):
-        raise ShapeError(where=where, expected=f"one number, {n} numbers or matrices ({n}, {n})", got=array.shape)
-    if not np.isfinite(array).all():
-        raise ShapeError(where=where, expected="finite numbers", got=quote(getattr(law, name)))
+    expect(array.shape[-2:] == (n, n), where, f"one number, {n} numbers or matrices ({n}, {n})", array.shape)
+    expect(np.isfinite(array).all(), where, "finite numbers", getattr(law, name))
     lowest = np.linalg.eigvalsh((array + array.swapaxes(-1, -2)) / 2).min()
-    if not lowest > 0:
-        raise ShapeError(where=where, expected="a positive definite gain", got=f"one with the eigenvalue {lowest:g}")
+    expect(lowest > 0, where, "a positive definite gain", got=f"one with the eigenvalue {lowest:g}")
     law._set(**{name: array})
 
 
@@ -129,6 +122,5 @@ def commute(A: NDArray, B: NDArray) -> bool:
 
 def _positive(value: ArrayLike, what: str) -> NDArray:
     array = as_numbers(value, "gains", f"{what} > 0")
-    if not (np.isfinite(array).all() and (array > 0).all()):
-        raise ShapeError(where="gains", expected=f"{what} > 0", got=quote(value))
+    expect(np.isfinite(array).all() and (array > 0).all(), "gains", f"{what} > 0", value)
     return array

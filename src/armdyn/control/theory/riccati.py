@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, expect
 from armdyn.precision import MAX_ITERATIONS, SOLUTION_ERROR
 
 # Entries that only systems without a stabilising solution reach; products of four do not overflow yet.
@@ -142,8 +142,7 @@ def finite_horizon_lqr(
     P : ndarray, shape (N + 1, k, k)
     """
     A, B, Q, R = _check(A, B, Q, R, "finite_horizon_lqr")
-    if A.ndim != 3:
-        raise ShapeError(where="finite_horizon_lqr", expected="A of shape (N, k, k)", got=A.shape)
+    expect(A.ndim == 3, "finite_horizon_lqr", "A of shape (N, k, k)", A.shape)
     N, m = len(A), B.shape[-1]
     Q, R = np.broadcast_to(Q, A.shape), np.broadcast_to(R, (N, m, m))
     P = np.empty((N + 1, *A.shape[1:]))
@@ -159,9 +158,8 @@ def finite_horizon_lqr(
 
 def _terminal(value: ArrayLike, k: int) -> NDArray:
     array = as_numbers(value, "finite_horizon_lqr: terminal")
-    if array.shape != (k, k) or not np.isfinite(array).all():
-        expected = f"a finite matrix ({k}, {k})"
-        raise ShapeError(where="finite_horizon_lqr: terminal", expected=expected, got=f"shape {array.shape}")
+    fits = array.shape == (k, k) and np.isfinite(array).all()
+    expect(fits, "finite_horizon_lqr: terminal", f"a finite matrix ({k}, {k})", got=f"shape {array.shape}")
     return array
 
 
@@ -175,13 +173,9 @@ def _check(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, where: str) -
         raise ShapeError(where=where, expected="matrices", got=f"shapes {', '.join(str(x.shape) for x in arrays)}")
     k, m = arrays[1].shape[-2:]
     for name, array, shape in zip("AQR", (arrays[0], *arrays[2:]), ((k, k), (k, k), (m, m)), strict=True):
-        if array.shape[-2:] != shape:
-            raise ShapeError(where=where, expected=f"{name} of shape (..., {shape[0]}, {shape[1]})", got=array.shape)
-    if not all(np.isfinite(x).all() for x in arrays):
-        raise ShapeError(where=where, expected="finite numbers")
-    if (
-        np.linalg.eigvalsh(arrays[2]).min() < -SOLUTION_ERROR * np.abs(arrays[2]).max()
-        or np.linalg.eigvalsh(arrays[3]).min() <= 0
-    ):
-        raise ShapeError(where=where, expected="Q positive semidefinite and R positive definite")
+        expect(array.shape[-2:] == shape, where, f"{name} of shape (..., {shape[0]}, {shape[1]})", array.shape)
+    expect(all(np.isfinite(x).all() for x in arrays), where, "finite numbers")
+    least_Q, least_R = (np.linalg.eigvalsh(x).min() for x in arrays[2:])
+    fits = least_Q >= -SOLUTION_ERROR * np.abs(arrays[2]).max() and least_R > 0
+    expect(fits, where, "Q positive semidefinite and R positive definite")
     return tuple(arrays)
