@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.figures import with_figures
 
 import armdyn
 from armdyn.report.comparison import colours, errors_figure
@@ -81,8 +82,8 @@ def test_a_law_that_diverged_or_strains_says_which_joint_and_why(tmp_path):
 
 
 def test_a_good_tip_over_joints_that_are_far_off_is_said(comparison, tmp_path):
-    weak, strong = comparison["weak <PD>"].with_figures(largest=0.3), comparison["strong PD"]
-    turned = strong.with_figures(final_rms=4 * weak.final_rms)
+    weak, strong = with_figures(comparison["weak <PD>"], largest=0.3), comparison["strong PD"]
+    turned = with_figures(strong, final_rms=4 * weak.final_rms)
     rows = Comparison((weak, turned), comparison.results, "")
     text = armdyn.report(rows, tmp_path / "compare.html").read_text()
     far, near = (f"{1e3 * row.final_rms:.3g} mrad" for row in (turned, weak))

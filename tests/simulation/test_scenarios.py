@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from tests.figures import with_figures
 from tests.raising import raises
 
 import armdyn
@@ -78,7 +79,7 @@ def test_contact_is_won_by_the_least_force(found):
 def changed(found, scenario, law, **figures):
     """The same with other figures of one law in one scenario."""
     one = found[scenario]
-    rows = tuple(row.with_figures(**figures) if row.name == law else row for row in one.rows)
+    rows = tuple(with_figures(row, **figures) if row.name == law else row for row in one.rows)
     comparisons = {**found.comparisons, scenario: dataclasses.replace(one, rows=rows)}
     return dataclasses.replace(found, comparisons=comparisons)
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +21,7 @@ from armdyn.control.adaptive.estimate import Adaptive
 from armdyn.control.protocol import Law
 from armdyn.errors import ArmdynError
 from armdyn.files import write_figure
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.numerals import number
 from armdyn.presentation import Reported
@@ -66,80 +67,34 @@ class TorqueFigures(NamedTuple):
     roughness: float = np.nan  # the same over the RMS torque that the motion needs
 
 
-class ComparisonRow(NamedTuple):
+@dataclass(frozen=True)
+class ComparisonRow:
     """One controller's figures."""
 
     name: str
-    errors: TrackingFigures = TrackingFigures()
-    torques: TorqueFigures = TorqueFigures()
+    errors: TrackingFigures = field(default_factory=TrackingFigures)
+    torques: TorqueFigures = field(default_factory=TorqueFigures)
     parameter_error: float = np.nan  # of the estimate at the end, relative to that at the start; NaN for fixed laws
     seconds: float = 0.0  # to compute the run
     note: str = ""
     why: str = ""  # it diverged or takes large torques, in a sentence that names the joint
     crossover: tuple[float, ...] = ()  # of each joint's torque loop [Hz]
 
-    @property
-    def rms(self) -> float:
-        """See `TrackingFigures`."""
-        return self.errors.rms
-
-    @property
-    def final_rms(self) -> float:
-        """See `TrackingFigures`."""
-        return self.errors.final_rms
-
-    @property
-    def largest(self) -> float:
-        """See `TrackingFigures`."""
-        return self.errors.largest
-
-    @property
-    def tip(self) -> float:
-        """See `TrackingFigures`."""
-        return self.errors.tip
-
-    @property
-    def joints(self) -> tuple[float, ...]:
-        """See `TrackingFigures`."""
-        return self.errors.joints
-
-    @property
-    def torque(self) -> float:
-        """See `TorqueFigures`."""
-        return self.torques.torque
-
-    @property
-    def peak(self) -> float:
-        """See `TorqueFigures`."""
-        return self.torques.peak
-
-    @property
-    def peak_joint(self) -> int:
-        """See `TorqueFigures`."""
-        return self.torques.peak_joint
-
-    @property
-    def jump(self) -> float:
-        """See `TorqueFigures`."""
-        return self.torques.jump
-
-    @property
-    def roughness(self) -> float:
-        """See `TorqueFigures`."""
-        return self.torques.roughness
+    rms = PartOf[float]("errors.rms", "Tracking error of all joints over the whole run [rad or m].")
+    final_rms = PartOf[float]("errors.final_rms", "Tracking error of all joints over the last third [rad or m].")
+    largest = PartOf[float]("errors.largest", "Largest error of a joint over the last third [rad or m].")
+    tip = PartOf[float]("errors.tip", "RMS distance of the tip from its reference over the last third [m].")
+    joints = PartOf[tuple[float, ...]]("errors.joints", "RMS errors of the joints over the last third [rad or m].")
+    torque = PartOf[float]("torques.torque", "RMS of all torques [N m or N].")
+    peak = PartOf[float]("torques.peak", "Largest torque of any joint [N m or N].")
+    peak_joint = PartOf[int]("torques.peak_joint", "The joint of the largest torque, from 0.")
+    jump = PartOf[float]("torques.jump", "RMS change of torques from sample to sample beyond the motion's [N m or N].")
+    roughness = PartOf[float]("torques.roughness", "The same over the RMS torque that the motion needs.")
 
     def figures(self) -> dict[str, Any]:
         """All figures by name."""
-        others = {key: value for key, value in self._asdict().items() if key not in ("name", "errors", "torques")}
+        others = {key: value for key, value in vars(self).items() if key not in ("name", "errors", "torques")}
         return {"name": self.name, **self.errors._asdict(), **self.torques._asdict(), **others}
-
-    def with_figures(self, **figures: Any) -> ComparisonRow:
-        """The same with some figures by name."""
-        for field in ("errors", "torques"):
-            part = getattr(self, field)
-            names = [key for key in figures if key in part._fields]
-            figures[field] = part._replace(**{key: figures.pop(key) for key in names})
-        return self._replace(**figures)
 
 
 @dataclass(frozen=True, eq=False)
@@ -309,7 +264,7 @@ def _with_loop(
     schedule = make_plan(plant, law, reference, settings).schedule
     speed = tuple(crossover(schedule, law, settings.sensors).tolist())
     cause = expected_instability(schedule, law, settings.sensors) if np.isnan(row.rms) else None
-    return row.with_figures(crossover=speed, why="; ".join(filter(None, (row.why, cause))))
+    return dataclasses.replace(row, crossover=speed, why="; ".join(filter(None, (row.why, cause))))
 
 
 def torque_jumps(tau: NDArray) -> NDArray:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from armdyn.arrays import is_whole
 from armdyn.control.protocol import Law
 from armdyn.control.robust.learning import IterativeLearning, Learnt
-from armdyn.errors import ArmdynError, quote
+from armdyn.errors import ArmdynError, expect
 from armdyn.model.arm import Arm
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.result import SimulationResult
@@ -62,8 +62,7 @@ def learn(
     **options
         Further options of `simulate`.
     """
-    if not is_whole(trials, least=1):
-        raise ArmdynError(where="learn: trials", expected="an integer > 0", got=quote(trials))
+    expect(is_whole(trials, least=1), "learn: trials", "an integer > 0", trials, ArmdynError)
     method = IterativeLearning(law, reference, rate, caution)
     runs, torque = [], np.zeros((method.samples, law.arm.n))
     for k in range(trials):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -85,15 +86,12 @@ def mismatch_study(
     if slow := slow_sampling(bandwidth, rate):
         about += f" ({slow})"
 
-    def truth(law: Adaptive) -> np.ndarray:
-        return true_unknowns(law, true, payload)
-
     plant = Plant(true, motor_lag=motor_lag)
     # Of an odd number of samples one is kept, or torques that change at every sample would not show.
     every = max(int(rate // 200), 1) | 1
-    return compare(
-        plant, laws, reference, rate, truth=truth, about=about, progress=progress, every=every, sensors=REAL_SENSORS
-    )
+    truth = partial(true_unknowns, true=true, payload=payload)
+    options = {"every": every, "sensors": REAL_SENSORS}
+    return compare(plant, laws, reference, rate, truth=truth, about=about, progress=progress, **options)
 
 
 def true_unknowns(law: Adaptive, true: Arm, payload: float) -> np.ndarray:

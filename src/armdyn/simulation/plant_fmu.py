@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import is_number
-from armdyn.errors import ModelError, ShapeError
+from armdyn.errors import ModelError, expect
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.programs import plant_shapes
 from armdyn.simulation.loop.schedule import Clock
@@ -65,11 +65,9 @@ def plant_fmu(
     plant = Plant(plant) if isinstance(plant, Arm) else plant
     _check(plant)
     n = plant.arm.n
-    if not is_number(rate) or not rate > 0:
-        raise ShapeError(where="plant_fmu", expected="a rate > 0 in Hz", got=f"{rate!r}")
+    expect(is_number(rate) and rate > 0, "plant_fmu", "a rate > 0 in Hz", rate)
     start = np.zeros(n) if q0 is None else np.asarray(q0, float)
-    if start.shape != (n,):
-        raise ShapeError(where="plant_fmu", expected=f"q0 of shape ({n},)", got=start.shape)
+    expect(start.shape == (n,), "plant_fmu", f"q0 of shape ({n},)", start.shape)
     period = 1 / float(rate)
     count = substeps_for(plant, start[None], period) if substeps is None else int(substeps)
     subject = _Stepped(plant, Clock(period, 1, count, 0))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import is_whole
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import expect
 
 if TYPE_CHECKING:
     from armdyn.simulation.sensors import Sensors
@@ -117,8 +117,7 @@ class NoiseGenerator:
     """Noise and packet loss of the readings of all runs of a batch."""
 
     def __init__(self, sensors: Sensors, n: int, runs: int, seed: Any) -> None:
-        if seed is not None and not is_whole(seed):
-            raise ShapeError(where="simulate: seed", expected="a whole number >= 0 or None", got=quote(seed))
+        expect(seed is None or is_whole(seed), "simulate: seed", "a whole number >= 0 or None", seed)
         self.kind, self.n, self._lost = Sensing.of(sensors), n, sensors.lost
         self._scale = np.stack([np.broadcast_to(x, n) for x in (sensors.q_noise, sensors.qd_noise)])
         self._noise, self._loss = ([stream(seed, k, what) for k in range(runs)] for what in (NOISE, LOSS))
@@ -139,11 +138,8 @@ class NoiseGenerator:
 
     def draws(self, count: int) -> dict[str, NDArray]:
         """Return what of both there is."""
-        kind = self.kind
-        return {
-            **({"noise": self.noise(count)} if kind.noisy else {}),
-            **({"lost": self.lost(count)} if kind.lossy else {}),
-        }
+        streams = (("noise", self.kind.noisy, self.noise), ("lost", self.kind.lossy, self.lost))
+        return {name: draw(count) for name, is_there, draw in streams if is_there}
 
 
 def first_draw(draws: dict[str, NDArray]) -> NoiseSample:

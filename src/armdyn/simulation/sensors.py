@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.names import renamed_keywords
 from armdyn.simulation.readings import Readings
 from armdyn.simulation.sensing import FINEST_RESOLUTION, LOGGER, Instruments, NoiseGenerator, stream
@@ -80,19 +80,15 @@ class Sensors:
             elif f.name != "difference" and not (isinstance(value, int | float | np.number) and 0 <= value < np.inf):
                 raise ShapeError(where=f"Sensors: {f.name}", expected="a number >= 0", got=quote(value))
         for name in ("lost", "doubled"):
-            if not getattr(self, name) < 1:
-                expected = "a probability below 1"
-                raise ShapeError(where=f"Sensors: {name}", expected=expected, got=f"{getattr(self, name):g}")
-        if self.delay != int(self.delay) or self.delay > MAX_DELAY_SAMPLES:
-            expected = f"a whole number of samples, {MAX_DELAY_SAMPLES} at most"
-            raise ShapeError(where="Sensors: delay", expected=expected, got=self.delay)
+            expect(getattr(self, name) < 1, f"Sensors: {name}", "a probability below 1", got=f"{getattr(self, name):g}")
+        fits = self.delay == int(self.delay) and self.delay <= MAX_DELAY_SAMPLES
+        expect(fits, "Sensors: delay", f"a whole number of samples, {MAX_DELAY_SAMPLES} at most", got=self.delay)
 
     def check_size(self, n: int) -> None:
         """Complain about numbers for other than n joints."""
         for name in PER_JOINT:
-            if np.shape(getattr(self, name)) not in ((), (n,)):
-                expected = f"one number or {n}"
-                raise ShapeError(where=f"Sensors: {name}", expected=expected, got=np.shape(getattr(self, name)))
+            fits = np.shape(getattr(self, name)) in ((), (n,))
+            expect(fits, f"Sensors: {name}", f"one number or {n}", got=np.shape(getattr(self, name)))
 
     @property
     def smooth(self) -> Sensors:
@@ -110,8 +106,7 @@ class Sensors:
         A reading is taken at every sample that the run kept: with `simulate(..., every=10)` delays and losses are
         those of a slower logger.
         """
-        if run.batch:
-            raise ShapeError(where="record", expected="one run", remedy="choose one of the batch with `run`")
+        expect(not run.batch, "record", "one run", remedy="choose one of the batch with `run`")
         self.check_size(run.n)
         period = float(run.t[1] - run.t[0]) if len(run.t) > 1 else 1.0
         instruments = Instruments(self, period, len(run.t), run.n, seed)

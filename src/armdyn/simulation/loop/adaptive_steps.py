@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import is_number
 from armdyn.dynamics.shafts import at_shafts, from_shafts
-from armdyn.errors import ShapeError, SimulationError, check_choice, quote
+from armdyn.errors import ShapeError, SimulationError, check_choice, expect
 from armdyn.precision import MAX_ITERATIONS, NEGLIGIBLE
 from armdyn.simulation.loop.programs import Shapes, keyed_rollout, plant_shapes, program_of
 from armdyn.simulation.loop.python_loop import PlantRun
@@ -50,8 +50,7 @@ class Accuracy(NamedTuple):
 
 def make_accuracy(tolerance: Any, method: Any) -> Accuracy:
     """An accuracy from what users give."""
-    if not (is_number(tolerance) and 0 < tolerance < 1):
-        raise ShapeError(where="simulate", expected="a tolerance between 0 and 1", got=quote(tolerance))
+    expect(is_number(tolerance) and 0 < tolerance < 1, "simulate", "a tolerance between 0 and 1", tolerance)
     check_choice("simulate", "solver", method, METHODS, ShapeError)
     return Accuracy(float(tolerance), method)
 
@@ -198,15 +197,9 @@ class AdaptiveRun(PlantRun):
             return np.concatenate([v, self._out["a"].ravel()])
 
         events = self._events(moving)
-        solution = solve_ivp(
-            rates,
-            (s, end),
-            state,
-            method,
-            events=[_end_at_zero(_distance), *(event.margin for event in events)],
-            rtol=tolerance,
-            atol=tolerance * 1e-2,
-        )
+        margins = [_end_at_zero(_distance), *(event.margin for event in events)]
+        accuracy = {"rtol": tolerance, "atol": tolerance * 1e-2}
+        solution = solve_ivp(rates, (s, end), state, method, events=margins, **accuracy)
         if solution.status < 0:
             t = self._at * self.clock.h + solution.t[-1]
             raise SimulationError(f"{method} gave up at t = {t:g} s: {solution.message.rstrip('.')}")

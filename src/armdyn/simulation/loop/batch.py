@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law
-from armdyn.simulation.loop.programs import OUTPUTS, LawShapes, LoopTiming, loop_rollout
+from armdyn.simulation.loop.programs import OUTPUTS, LawShapes, LoopTiming, keyed_rollout, loop_program
 from armdyn.simulation.loop.record import RunRecord, outputs_of
 from armdyn.simulation.loop.schedule import Schedule
 from armdyn.simulation.sensing import NoiseGenerator, NoiseSample, Sensing, first_draw, first_memory
@@ -48,8 +49,11 @@ class BatchLoop:
         """The kernel; what all rollouts have in common is computed once per call."""
         constants = self._constants(theta)
         shared = frozenset(name for name, array in constants.items() if array.shape[0] == 1)
-        plant = self.schedule.plant
-        return loop_rollout(plant, self.kind, self.law, self.shapes, self.timing, self.sensing, shared, self.single)
+        plant, kind, law, timing, sensing = self.schedule.plant, self.kind, self.law, self.timing, self.sensing
+        names = type(law).__qualname__, law.trace_key, repr(self.shapes)  # a law of armdyn's own is known by its name
+        key = ("loop", plant.arm.trace_key, kind, *names, timing, sensing)
+        formula = partial(loop_program, plant, kind, law, self.shapes, timing, sensing)
+        return keyed_rollout(key, formula, shared, self.single, law)
 
     def _constants(self, theta: NDArray) -> dict[str, NDArray]:
         """Inputs that do not change with time, (1 or lanes, 1, ...)."""
@@ -137,10 +141,8 @@ def run_batch(plan: Plan, progress: Callable[[int, RunRecord], None]) -> RunReco
         record.stop(f"interrupted at t = {record.rows * record.stride * clock.h:.4g} s")
         return record
     if schedule.end is not None:
-        inputs = {
-            **loop.inputs(theta, clock.steps, 1),
-            **{k: rows[:, :1] for k, rows in draws.rows(clock.substeps).items()},
-        }
+        last = {name: rows[:, :1] for name, rows in draws.rows(clock.substeps).items()}
+        inputs = {**loop.inputs(theta, clock.steps, 1), **last}
         _march(rollout, inputs, state, buffers, 1, threads)
         state |= {name: buffers[name][:, 0].copy() for name in shapes if name in OUTPUTS}
     record.finish(clock.steps, state)

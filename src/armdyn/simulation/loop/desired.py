@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import as_floats, is_number
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.simulation.plant.step_length import N_EXAMPLES
 from armdyn.trajectory.protocol import JointMotion
 
@@ -63,7 +63,6 @@ def _require(duration: float | None, why: str) -> float:
 
 def _set_point(position: Any, n: int) -> Callable[[NDArray], JointMotion]:
     q = as_floats(position)
-    if q.shape != (n,) or not np.isfinite(q).all():
-        expected = f"a trajectory, or {n} finite positions to hold"
-        raise ShapeError(where="simulate", expected=expected, got=quote(position))
+    fits = q.shape == (n,) and np.isfinite(q).all()
+    expect(fits, "simulate", f"a trajectory, or {n} finite positions to hold", position)
     return lambda t: JointMotion(np.tile(q, (len(t), 1)), *np.zeros((2, len(t), n)))

@@ -12,7 +12,7 @@ from armdyn.arrays import as_floats, common_batch, is_whole
 from armdyn.control.protocol import Law
 from armdyn.dynamics.constrained import check_start
 from armdyn.dynamics.drive import augmented_mass_matrix
-from armdyn.errors import ModelError, ShapeError, quote
+from armdyn.errors import ModelError, ShapeError, expect, quote
 from armdyn.model.arm import Arm
 from armdyn.simulation.loop.adaptive_steps import Accuracy, make_accuracy
 from armdyn.simulation.loop.desired import make_reference, some_poses
@@ -128,11 +128,8 @@ class Plan:
 def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: SimulationSettings) -> Plan:
     """Check the parts of a run and lay it out in time."""
     plant = Plant(plant) if isinstance(plant, Arm) else plant
-    accuracy = (
-        None
-        if settings.numerics.tolerance is None
-        else make_accuracy(settings.numerics.tolerance, settings.numerics.solver)
-    )
+    numerics = settings.numerics
+    accuracy = None if numerics.tolerance is None else make_accuracy(numerics.tolerance, numerics.solver)
     _check_parts(plant, controller, settings.sensors, accuracy)
     schedule, desired, remarks = _lay_out(plant, reference, settings, accuracy)
     _check_every(settings.timing.every, schedule.clock.samples)
@@ -146,8 +143,8 @@ def make_plan(plant: Plant | Arm, controller: Any, reference: Any, settings: Sim
     if settings.timing.substeps is not None and accuracy is None and springs:
         check_step(plant, q0[:1], schedule.clock.h)
     _check_inertia(plant, q0)
-    threads = default_threads() if settings.numerics.threads is None else check_threads(settings.numerics.threads)
-    compiled = law is not None and settings.numerics.native and accuracy is None and plant.engine == "armdyn"
+    threads = default_threads() if numerics.threads is None else check_threads(numerics.threads)
+    compiled = law is not None and numerics.native and accuracy is None and plant.engine == "armdyn"
     if not compiled and batch:
         cause = "a batch of runs needs a control law, fixed steps and armdyn's own engine"
         raise ShapeError(cause, where="simulate", remedy="call simulate once per run")
@@ -179,15 +176,13 @@ def _lay_out(
 
 def _check_parts(plant: Any, controller: Any, sensors: Any, accuracy: Accuracy | None) -> None:
     """Complain about what cannot be simulated together."""
-    if not isinstance(plant, Plant):
-        raise ShapeError(where="simulate", expected="a Plant or an Arm", got=quote(plant))
+    expect(isinstance(plant, Plant), "simulate", "a Plant or an Arm", plant)
     if accuracy is not None and plant.engine != "armdyn":
         cause = "MuJoCo integrates in fixed steps"
         raise ModelError(cause, where="simulate: tolerance", remedy="give substeps instead")
     _check_controller(controller, plant.arm.n)
     if sensors is not None:
-        if not isinstance(sensors, Sensors):
-            raise ShapeError(where="simulate: sensors", expected="Sensors(...)", got=quote(sensors))
+        expect(isinstance(sensors, Sensors), "simulate: sensors", "Sensors(...)", sensors)
         sensors.check_size(plant.arm.n)
 
 
@@ -224,19 +219,16 @@ def _check_senses(law: Law | None, plant: Plant, compiled: bool) -> None:
 
 
 def _check_every(every: Any, samples: int) -> None:
-    if not is_whole(every, least=1) or every > samples:
-        expected = f"a whole number from 1 to {samples} samples"
-        raise ShapeError(where="simulate: every", expected=expected, got=quote(every))
+    fits = is_whole(every, least=1) and every <= samples
+    expect(fits, "simulate: every", f"a whole number from 1 to {samples} samples", every)
 
 
 def _start(schedule: Schedule, law: Law | None, q0: Any, qd0: Any) -> tuple[tuple[NDArray, NDArray], tuple[int, ...]]:
     """Initial positions and velocities (lanes, n), and the batch's shape."""
     n = schedule.plant.arm.n
-    defaults = {"q0": schedule.motion.q[0], "qd0": schedule.motion.qd[0]}
-    initial = {"q0": q0, "qd0": qd0}
     values = {}
-    for name, value in initial.items():
-        values[name] = defaults[name] if value is None else as_floats(value)
+    for name, value, default in (("q0", q0, schedule.motion.q[0]), ("qd0", qd0, schedule.motion.qd[0])):
+        values[name] = default if value is None else as_floats(value)
         if values[name].shape[-1:] != (n,) or not np.isfinite(values[name]).all():
             raise ShapeError(where="simulate", expected=f"finite {name} of shape (..., {n})", got=quote(value))
     shapes = {name: value.shape[:-1] for name, value in values.items()}

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from armdyn.control.protocol import Law, Reference
-from armdyn.errors import ArmdynError, ModelError, ShapeError, quote
+from armdyn.errors import ArmdynError, ModelError, ShapeError, expect, quote
 from armdyn.simulation.plant.advance import PlantStep
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.elasticity import at_encoders
@@ -97,9 +97,8 @@ class LawShapes(NamedTuple):
 
 
 def _array_of(law: Law, name: str, value: Any) -> np.ndarray:
-    if not isinstance(value, np.ndarray) or not value.ndim:
-        expected = f"'{name}' as an array with an axis"
-        raise ShapeError(where=f"{type(law).__name__}.init", expected=expected, got=quote(value))
+    fits = isinstance(value, np.ndarray) and value.ndim
+    expect(fits, f"{type(law).__name__}.init", f"'{name}' as an array with an axis", value)
     return value
 
 
@@ -176,8 +175,7 @@ def _answer(law: Law, states: Shapes, asked: tuple[Any, ...]) -> tuple[Any, Mapp
     if not (isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], Mapping)):
         raise ShapeError(where=who, expected="a pair of torques and a state", got=quote(answer))
     u = ca.vertcat(*answer[0]) if isinstance(answer[0], list | tuple) else ca.SX(answer[0])
-    if u.shape != (n, 1):
-        raise ShapeError(where=who, expected=f"{n} torques", got=f"shape {u.shape}")
+    expect(u.shape == (n, 1), who, f"{n} torques", got=f"shape {u.shape}")
     for name, shape in states.items():
         if name not in answer[1] or ca.SX(answer[1][name]).numel() != prod(shape):
             raise ShapeError(where=who, expected=f"the state '{name}' of shape {shape}, as `init` gives it")
@@ -204,12 +202,10 @@ def _hold(timing: LoopTiming, values: Mapping[str, Any], u: Any, memory: Any, af
         return u, after
     sample, apply = values["flags"][0] > 0.5, values["flags"][1] > 0.5
     held = {name: ca.if_else(sample, after[name], memory[name]) for name in after}
+    # A delay of a whole period applies the last command as the next is being computed.
+    arriving = values["pending"] if timing.delayed else u
     if timing.delayed:
-        # A delay of a whole period applies the last command as the next is being computed.
-        arriving = values["pending"]
-        held["pending"] = ca.if_else(sample, u, values["pending"])
-    else:
-        arriving = u
+        held["pending"] = ca.if_else(sample, u, arriving)
     held["command"] = ca.if_else(apply, arriving, values["command"])
     return held["command"], held
 
@@ -242,37 +238,14 @@ _users: WeakKeyDictionary[Law, dict[tuple[Any, ...], Rollout]] = WeakKeyDictiona
 
 
 def keyed_rollout(
-    key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str], single: bool = False
-) -> Rollout:
-    """A program of armdyn's own compiled, or as compiled before."""
+    key: tuple[Any, ...], program: Callable[[], Program], shared: frozenset[str], single: bool = False,
+    law: Law | None = None,
+) -> Rollout:  # fmt: skip
+    """A program compiled, or as compiled before; one with a law of a user's is known by its graph."""
     whole = ("rollout", *key, shared, single, _backend())
-    return kernels.find(whole, lambda: make_rollout(program, shared, repr(key), single))
-
-
-def plant_rollout(plant: Plant, kind: PlantFeatures, shared: frozenset[str]) -> Rollout:
-    """The plant's step compiled, for one run."""
-    return keyed_rollout(("plant", plant.arm.trace_key, kind), lambda: plant_program(plant, kind), shared, True)
-
-
-def loop_rollout(
-    plant: Plant,
-    kind: PlantFeatures,
-    law: Law,
-    shapes: LawShapes,
-    timing: LoopTiming,
-    sensing: Sensing | None,
-    shared: frozenset[str],
-    single: bool,
-) -> Rollout:
-    """Controller and plant compiled; a law of armdyn's own is known by its name, a user's by its graph."""
-    key = ("loop", plant.arm.trace_key, kind, type(law).__qualname__, law.trace_key, repr(shapes), timing, sensing)
-
-    def program() -> Program:
-        return loop_program(plant, kind, law, shapes, timing, sensing)
-
-    if law.is_known:
-        return keyed_rollout(key, program, shared, single)
-    rollouts, whole = _users.setdefault(law, {}), (*key, shared, single, _backend())
+    if law is None or law.is_known:
+        return kernels.find(whole, lambda: make_rollout(program, shared, repr(key), single))
+    rollouts = _users.setdefault(law, {})
     if whole not in rollouts:
         rollouts[whole] = make_rollout(program, shared, None, single)
     return rollouts[whole]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from armdyn.control.protocol import Law, Reference, Values
 from armdyn.errors import SimulationError
-from armdyn.simulation.loop.programs import MEASURED, OUTPUTS, Shapes, plant_rollout
+from armdyn.simulation.loop.programs import MEASURED, OUTPUTS, Shapes, keyed_rollout, plant_program
 from armdyn.simulation.loop.record import RUNAWAY_VELOCITY, Runaway, RunRecord, outputs_of
 from armdyn.simulation.loop.schedule import PayloadInterval, Schedule
 from armdyn.simulation.sensing import Instruments
@@ -57,7 +58,8 @@ class NativeRun(PlantRun):
     def __init__(self, schedule: Schedule, q0: NDArray, qd0: NDArray) -> None:
         plant = schedule.plant
         constants = schedule.constants(plant.own_theta.reshape(1, -1))
-        rollout = plant_rollout(plant, plant.kind, frozenset(constants))
+        key, program = ("plant", plant.arm.trace_key, plant.kind), partial(plant_program, plant, plant.kind)
+        rollout = keyed_rollout(key, program, frozenset(constants), True)
         super().__init__(schedule, q0, qd0, outputs_of(rollout))
         inputs = {**constants, **schedule.disturbances, "command": self.command}
         inputs |= {name: self.rows[name][:, :-1] for name in self.states}
@@ -142,14 +144,14 @@ def _samples(
     m, delay, n = schedule.clock.substeps, schedule.clock.delay, schedule.plant.arm.n
     spans = {span.first: span for span in schedule.spans()}
     call, command, old = _caller(schedule, controller), run.command[0], np.zeros(n)
-    encoders, velocities = _encoders(run), run.rows["qd"][0]
+    velocities = run.rows["qd"][0]
     for k in range(schedule.clock.samples):
         at = k * m
         if at in spans:
             run.carry(spans[at])
         if k % SAMPLES_BETWEEN_LOOKS == 0 and not np.abs(velocities[at]).max() < RUNAWAY_VELOCITY:
             return
-        q, qd = encoders(at)
+        q, qd = _encoders(run, at)
         if instruments is not None:
             q, qd = instruments.read(q, qd)
             run.rows[MEASURED[0]][0, at], run.rows[MEASURED[1]][0, at] = q, qd
@@ -164,7 +166,7 @@ def _samples(
         yield k + 1
     if schedule.end is None:
         return
-    q, qd = encoders(schedule.clock.steps)
+    q, qd = _encoders(run, schedule.clock.steps)
     if instruments is not None:
         q, qd = instruments.read(q, qd)
         ends |= {MEASURED[0]: q, MEASURED[1]: qd}
@@ -179,13 +181,10 @@ def _samples(
         ends["tau"] = np.clip(old if delay else u, -limit, limit)
 
 
-def _encoders(run: PlantRun) -> Callable[[int], tuple[NDArray, NDArray]]:
-    """Positions and velocities (n,) where encoders sit, by the number of the step."""
-    states = {name: run.rows[name][0] for name in run.states}
-    q, qd = states["q"], states["qd"]
-    if not run.kind.motor_encoders:
-        return lambda step: (q[step].copy(), qd[step].copy())
-    return lambda step: run.plant.at_encoders({name: row[step] for name, row in states.items()})
+def _encoders(run: PlantRun, step: int) -> tuple[NDArray, NDArray]:
+    """Positions and velocities (n,) where encoders sit at a step."""
+    q, qd = run.plant.at_encoders({name: run.rows[name][0, step] for name in run.states})
+    return q.copy(), qd.copy()
 
 
 def _caller(schedule: Schedule, controller: Controller | Law) -> Callable[[int, NDArray, NDArray], NDArray]:

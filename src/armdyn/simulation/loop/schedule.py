@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from armdyn.arrays import is_number, is_whole
 from armdyn.control.protocol import Law
-from armdyn.errors import ShapeError, quote
+from armdyn.errors import ShapeError, expect, quote
 from armdyn.simulation.loop.programs import OUTPUTS, LoopTiming
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.parts import PlantFeatures
@@ -68,10 +68,8 @@ class Clock:
 
 def make_clock(rate: Any, duration: float, substeps: Any, delay: Any) -> Clock:
     """A clock from what users give: rate [Hz], duration and delay [s], steps per period (None: as the delay needs)."""
-    if not is_number(rate) or not rate > 0:
-        raise ShapeError(where="simulate", expected="a rate > 0 in Hz", got=quote(rate))
-    if not is_number(duration) or not duration > 0:
-        raise ShapeError(where="simulate", expected="a duration > 0 in seconds", got=quote(duration))
+    expect(is_number(rate) and rate > 0, "simulate", "a rate > 0 in Hz", rate)
+    expect(is_number(duration) and duration > 0, "simulate", "a duration > 0 in seconds", duration)
     if substeps is not None and not is_whole(substeps, least=1):
         raise ShapeError(where="simulate", expected="substeps as a whole number >= 1", got=quote(substeps))
     period = 1 / float(rate)
@@ -129,9 +127,8 @@ class Schedule:
         t = np.arange(self.clock.steps) * self.clock.h
         rows = {name: np.ascontiguousarray(x, float) for name, x in law.channels(t, self.motion).items()}
         for name, x in rows.items():
-            if x.shape[:1] != t.shape:
-                expected = f"{len(t)} rows in the law's channel '{name}'"
-                raise ShapeError(where="simulate", expected=expected, got=f"shape {x.shape}")
+            fits = x.shape[:1] == t.shape
+            expect(fits, "simulate", f"{len(t)} rows in the law's channel '{name}'", got=f"shape {x.shape}")
         feels = "wrench" in law.senses
         if feels:
             rows["wrench"] = (self.plant.wrist or WristSensor()).errors(self.clock)

@@ -157,10 +157,7 @@ class PlantStep(NamedTuple):
 
     def contacts(self, q: Symbol, qd: Symbol) -> list[tuple[Symbol, Symbol]]:
         """Forces on the points that touch, in base axes, and the Jacobians of these points."""
-        kind, data = self.kind, self.data
-        if not kind.surfaces:
-            return []
-        return contact_forces(self.arm, kind.surfaces, kind.touching, data["surfaces"], data["points"], q, qd)
+        return contact_forces(self.arm, self.kind, self.data, q, qd) if self.kind.surfaces else []
 
     def wrist(self, q: Symbol, qd: Symbol) -> Symbol:
         """Return what an ideal sensor at the wrist shows (6,), in tip axes: contacts beyond it, the wrench, the

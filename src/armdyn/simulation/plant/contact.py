@@ -12,17 +12,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import is_number, row_of
-from armdyn.errors import ModelError, quote
+from armdyn.errors import ModelError, expect, quote
 from armdyn.kinematics.forward import link_frames, tip_frame
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import Box, HalfSpace, Obstacle, Sphere
 from armdyn.trace.symbols import Symbol, ca
+
+if TYPE_CHECKING:
+    from armdyn.control.protocol import Values
+    from armdyn.simulation.plant.parts import PlantFeatures
 
 KINDS = {HalfSpace: "half_space", Box: "box", Sphere: "sphere"}
 # Depth at which the rates of contacts are judged [m].
@@ -65,11 +70,9 @@ class Contact:
         object.__setattr__(self, "obstacles", obstacles)
         for name, least in (("stiffness", True), ("damping", False), ("friction", False), ("slip", True)):
             value = getattr(self, name)
-            if not is_number(value) or value < 0 or (least and value == 0):
-                expected = f"a number {'>' if least else '>='} 0"
-                raise ModelError(where=f"Contact: {name}", expected=expected, got=quote(value))
-        if not self.points:
-            raise ModelError(where="Contact: points", expected="at least one point")
+            fits = is_number(value) and (value > 0 or (value == 0 and not least))
+            expect(fits, f"Contact: {name}", f"a number {'>' if least else '>='} 0", value, ModelError)
+        expect(self.points, "Contact: points", "at least one point", error=ModelError)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -80,14 +83,13 @@ class Contact:
         """The link of each point, None for the tip."""
         links: list[int | None] = []
         for name, (link, point) in self.points.items():
-            if np.shape(point) != (3,):
-                raise ModelError(where=f"Contact: point '{name}'", expected="three coordinates", got=quote(point))
+            expect(np.shape(point) == (3,), f"Contact: point '{name}'", "three coordinates", point, ModelError)
             if isinstance(link, str) and link != arm.tip_name:
                 links.append(arm.frame(link)[0])
                 continue
-            if not (link is None or isinstance(link, str) or (isinstance(link, int) and 0 <= link < arm.n_joints)):
-                expected = f"a link from 0 to {arm.n_joints - 1}, a name or None"
-                raise ModelError(where=f"Contact: point '{name}'", expected=expected, got=f"{link!r}")
+            fits = link is None or isinstance(link, str) or (isinstance(link, int) and 0 <= link < arm.n_joints)
+            expected = f"a link from 0 to {arm.n_joints - 1}, a name or None"
+            expect(fits, f"Contact: point '{name}'", expected, link, ModelError)
             links.append(link if isinstance(link, int) else None)
         return tuple(links)
 
@@ -182,25 +184,17 @@ def surface_force(kind: str, row: Symbol, p: Symbol, v: Symbol) -> Symbol:
     return pressed * (normal - friction * along / ca.sqrt(ca.dot(along, along) + slip * slip))
 
 
-def contact_forces(
-    arm: Arm,
-    kinds: tuple[str, ...],
-    links: tuple[int | None, ...],
-    surfaces: Symbol,
-    points: Symbol,
-    q: Symbol,
-    qd: Symbol,
-) -> list[tuple[Symbol, Symbol]]:
+def contact_forces(arm: Arm, kind: PlantFeatures, data: Values, q: Symbol, qd: Symbol) -> list[tuple[Symbol, Symbol]]:
     """For every point the force on it (3,), in base axes, and the Jacobian (3, n) of its position."""
     forces = []
-    for k, link in enumerate(links):
-        place = points[k, :].T
+    for k, link in enumerate(kind.touching):
+        place = data["points"][k, :].T
         J = jacobian(arm, q, place, link=link)[:3, :]
         p = place_of(arm, q, place, link)
         v = ca.mtimes(J, qd)
         force = ca.SX.zeros(3)
-        for s, kind in enumerate(kinds):
-            force = force + surface_force(kind, surfaces[s, :].T, p, v)
+        for s, surface in enumerate(kind.surfaces):
+            force = force + surface_force(surface, data["surfaces"][s, :].T, p, v)
         forces.append((force, J))
     return forces
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import is_number
 from armdyn.dynamics.mass_matrix import mass_matrix
-from armdyn.errors import ModelError
+from armdyn.errors import ModelError, expect
 from armdyn.model.arm import Arm
 from armdyn.simulation.plant.elasticity import inertias
 
@@ -60,8 +60,7 @@ Change = PickUp | Drop
 
 def _check_time(change: Change) -> None:
     name = type(change).__name__
-    if not (is_number(change.t) and change.t >= 0):
-        raise ModelError(where=name, expected="a time t >= 0 in seconds", got=f"{change.t!r}")
+    expect(is_number(change.t) and change.t >= 0, name, "a time t >= 0 in seconds", change.t, ModelError)
 
 
 def added_parameters(arm: Arm, change: PickUp) -> NDArray:

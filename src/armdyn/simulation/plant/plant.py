@@ -14,7 +14,7 @@ from armdyn.arrays import as_floats, finite_array
 from armdyn.dynamics.constraint import Constraint, constraint_jacobian
 from armdyn.dynamics.movable import require_movable, require_movable_with_rotors
 from armdyn.dynamics.shafts import at_drives
-from armdyn.errors import ModelError, ShapeError, check_choice, quote
+from armdyn.errors import ModelError, ShapeError, check_choice, expect, quote
 from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.joint import FRICTION_NAMES
@@ -157,8 +157,7 @@ class Plant:
     drive_data = PartOf[Any]("numbers.drive_data", "Numbers of the drives (..., n, 4) instead of the arm's.")
 
     def _check(self) -> None:
-        if not isinstance(self.arm, Arm):
-            raise ModelError(where="Plant", expected="an Arm", got=quote(self.arm))
+        expect(isinstance(self.arm, Arm), "Plant", "an Arm", self.arm, ModelError)
         n = self.arm.n
         lag = _per_joint(self.motor_lag, n, "motor_lag")
         self._set("motor_lag", lag)
@@ -175,9 +174,7 @@ class Plant:
         if self.elasticity is not None:
             self._check_elasticity(self.elasticity)
         listed = isinstance(self.changes, Sequence) and all(isinstance(x, PickUp | Drop) for x in self.changes)
-        if not listed:
-            expected = "a list of PickUp(...) and Drop(...)"
-            raise ModelError(where="Plant: changes", expected=expected, got=quote(self.changes))
+        expect(listed, "Plant: changes", "a list of PickUp(...) and Drop(...)", self.changes, ModelError)
         self._set("changes", tuple(sorted(self.changes, key=lambda change: change.t)))
         if isinstance(self.wrench, Mapping):
             names = {name: "" if name in ("tip", self.arm.tip_name) else name for name in self.wrench}
@@ -208,8 +205,7 @@ class Plant:
 
     def _saturation(self) -> NDArray:
         if isinstance(self.saturation, str):
-            if self.saturation != "limits":
-                raise ModelError(where="Plant: saturation", expected="numbers or 'limits'", got=f"{self.saturation!r}")
+            expect(self.saturation == "limits", "Plant: saturation", "numbers or 'limits'", self.saturation, ModelError)
             return self.arm.effort_limits
         return self._positive(self.saturation, "saturation", "torques")
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import as_floats
-from armdyn.errors import ModelError, quote
+from armdyn.errors import ModelError, expect
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Q, Qd, Vec
 from armdyn.trace.shapes import Array
@@ -61,9 +61,8 @@ class PositionServo:
     def __post_init__(self) -> None:
         for name in SERVO_NAMES:
             array = as_floats(getattr(self, name))
-            if not np.isfinite(array).all() or (array < 0).any():
-                expected = "finite numbers >= 0"
-                raise ModelError(where=f"PositionServo: {name}", expected=expected, got=quote(getattr(self, name)))
+            fits = np.isfinite(array).all() and (array >= 0).all()
+            expect(fits, f"PositionServo: {name}", "finite numbers >= 0", getattr(self, name), ModelError)
             array.flags.writeable = False
             object.__setattr__(self, name, array)
 

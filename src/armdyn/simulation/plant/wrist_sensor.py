@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import row_of
-from armdyn.control.wrist import Tool
-from armdyn.errors import ModelError, quote
-
-NO_TOOL = Tool()
+from armdyn.control.wrist import NO_TOOL, Tool
+from armdyn.errors import ModelError, expect
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,8 +33,7 @@ class WristSensor:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.tool, Tool):
-            raise ModelError(where="WristSensor: tool", expected="Tool(...)", got=quote(self.tool))
+        expect(isinstance(self.tool, Tool), "WristSensor: tool", "Tool(...)", self.tool, ModelError)
         object.__setattr__(self, "noise", row_of(self.noise, 6, "WristSensor: noise", ModelError, sign=">="))
 
     def errors(self, clock: Any) -> NDArray:
