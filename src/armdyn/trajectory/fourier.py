@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import check_positive
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, expect
 from armdyn.trajectory.protocol import GRID_RATE_HZ, HoldAtEnds, JointMotion
 
 DRIFT_TERMS = 5  # terms of the polynomial
@@ -83,9 +83,8 @@ class FourierSeries(HoldAtEnds):
             raise ShapeError(where="FourierSeries", expected="coefficients (n, 2 H + 1)", got=self.coefficients.shape)
         if self.drift is not None:
             object.__setattr__(self, "drift", np.array(self.drift, float))
-            if self.drift.shape != (self.n, DRIFT_TERMS):
-                expected = f"drift ({self.n}, {DRIFT_TERMS})"
-                raise ShapeError(where="FourierSeries", expected=expected, got=self.drift.shape)
+            fits = self.drift.shape == (self.n, DRIFT_TERMS)
+            expect(fits, "FourierSeries", f"drift ({self.n}, {DRIFT_TERMS})", self.drift.shape)
         check_positive("FourierSeries", frequency=self.frequency, duration=self.duration)
 
     @property
@@ -145,6 +144,5 @@ def peak_factor(harmonics: int, samples: int) -> float:
     For a trigonometric polynomial p of degree H, max |p| <= max |p(t_k)| / cos(pi H / N), N > 2 H samples
     (Ehlich and Zeller 1964).
     """
-    if samples <= 2 * harmonics:
-        raise ShapeError(where="peak_factor", expected=f"more than {2 * harmonics} samples per period", got=samples)
+    expect(samples > 2 * harmonics, "peak_factor", f"more than {2 * harmonics} samples per period", got=samples)
     return float(1 / np.cos(np.pi * harmonics / samples))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import expect
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
 
 
@@ -27,14 +27,10 @@ class PiecewiseQuintic(HoldAtEnds):
     coefficients: NDArray
 
     def __post_init__(self) -> None:
-        if self.knots.ndim != 1 or self.coefficients.shape[:2] != (len(self.knots) - 1, 6):
-            raise ShapeError(
-                where="PiecewiseQuintic",
-                expected="K + 1 knots and coefficients (K, 6, n)",
-                got=f"{self.knots.shape} and {self.coefficients.shape}",
-            )
-        if self.knots[0] != 0 or not (np.diff(self.knots) > 0).all():
-            raise ShapeError(where="PiecewiseQuintic", expected="ascending knots from 0")
+        fits = self.knots.ndim == 1 and self.coefficients.shape[:2] == (len(self.knots) - 1, 6)
+        got = f"{self.knots.shape} and {self.coefficients.shape}"
+        expect(fits, "PiecewiseQuintic", "K + 1 knots and coefficients (K, 6, n)", got=got)
+        expect(self.knots[0] == 0 and (np.diff(self.knots) > 0).all(), "PiecewiseQuintic", "ascending knots from 0")
 
     @classmethod
     def through(cls, knots: NDArray, start: JointMotion, end: JointMotion) -> PiecewiseQuintic:

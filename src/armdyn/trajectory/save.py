@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, expect
 from armdyn.files import write_arrays, write_whole
 from armdyn.trajectory.decimal_lines import decimal_lines
 from armdyn.trajectory.protocol import Trajectory
@@ -73,8 +73,7 @@ def require_ending(path: str | os.PathLike[str]) -> Path:
 
 def require_rate(rate: float) -> float:
     """The rate, if samples can be taken at it."""
-    if not (np.isfinite(rate) and rate > 0):
-        raise ArmdynError(where="save_trajectory", expected="a rate > 0", got=f"{rate:g}")
+    expect(np.isfinite(rate) and rate > 0, "save_trajectory", "a rate > 0", error=ArmdynError, got=f"{rate:g}")
     return rate
 
 
@@ -91,8 +90,7 @@ def column_units(kinds: Sequence[str] | None, n: int) -> list[str]:
 
 def _names(chosen: Sequence[str] | None, n: int) -> list[str]:
     names = [f"joint{i + 1}" for i in range(n)] if chosen is None else list(chosen)
-    if len(names) != n:
-        raise ArmdynError(where="save_trajectory", expected=f"{n} joint names", got=len(names))
+    expect(len(names) == n, "save_trajectory", f"{n} joint names", error=ArmdynError, got=len(names))
     return names
 
 

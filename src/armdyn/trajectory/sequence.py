@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ArmdynError, ShapeError
+from armdyn.errors import ArmdynError, ShapeError, expect
 from armdyn.precision import SIX_DIGITS
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion, Trajectory
 
@@ -21,8 +21,7 @@ class Sequence(HoldAtEnds):
     parts: tuple[Trajectory, ...]
 
     def __post_init__(self) -> None:
-        if not self.parts:
-            raise ShapeError(where="Sequence", expected="at least one part")
+        expect(self.parts, "Sequence", "at least one part")
         for k, (one, two) in enumerate(pairwise(self.parts), 1):
             if one.n != two.n:
                 cause = f"part {k} has {one.n} joints, part {k + 1} has {two.n}"
@@ -84,6 +83,5 @@ def repeat(part: Trajectory, count: int) -> Sequence:
     count : int
         How many times.
     """
-    if not (isinstance(count, int | np.integer) and count >= 1):
-        raise ShapeError(where="repeat", expected="a count >= 1", got=f"{count!r}")
+    expect(isinstance(count, int | np.integer) and count >= 1, "repeat", "a count >= 1", count)
     return Sequence((part,) * int(count))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice, reads_file
+from armdyn.errors import ArmdynError, ReadError, ShapeError, check_choice, expect, reads_file
 from armdyn.files import read_arrays, read_text
 from armdyn.trajectory.piecewise import PiecewiseQuintic
 from armdyn.trajectory.protocol import HoldAtEnds, JointMotion
@@ -84,20 +84,17 @@ def sampled(t: ArrayLike, q: ArrayLike, qd: ArrayLike | None = None, qdd: ArrayL
     at, q = np.array(t, float), np.array(q, float)
     if q.ndim != 2 or at.shape != (len(q),) or len(at) < 2:
         raise ShapeError(where="sampled", expected="times (N,) and positions (N, n)", got=f"{at.shape} and {q.shape}")
-    if not (np.isfinite(at).all() and (np.diff(at) > 0).all()):
-        raise ShapeError(where="sampled", expected="finite ascending times")
+    expect(np.isfinite(at).all() and (np.diff(at) > 0).all(), "sampled", "finite ascending times")
     for name, values in (("q", q), ("qd", qd), ("qdd", qdd)):
         if values is not None and not np.isfinite(np.asarray(values, float)).all():
             raise ShapeError(where="sampled", expected=f"finite {name}", got="NaN or infinity")
-    if (qd is None) != (qdd is None):
-        raise ShapeError(where="sampled", expected="velocities and accelerations, or neither")
+    expect((qd is None) == (qdd is None), "sampled", "velocities and accelerations, or neither")
     at -= at[0]
     if qd is None or qdd is None:
         return spline(q, at)
     states = JointMotion(q, np.array(qd, float), np.array(qdd, float))
-    if states.qd.shape != q.shape or states.qdd.shape != q.shape:
-        expected = f"qd and qdd of shape {q.shape}"
-        raise ShapeError(where="sampled", expected=expected, got=f"{states.qd.shape}, {states.qdd.shape}")
+    fits = states.qd.shape == q.shape and states.qdd.shape == q.shape
+    expect(fits, "sampled", f"qd and qdd of shape {q.shape}", got=f"{states.qd.shape}, {states.qdd.shape}")
     start, end = (JointMotion(*(x[piece] for x in states)) for piece in (slice(None, -1), slice(1, None)))
     return PiecewiseQuintic.through(at, start, end)
 
@@ -119,11 +116,8 @@ def read_trajectory(path: str | os.PathLike[str]) -> Trajectory:
     1.0
     """
     columns = _arrays(path) if os.fspath(path).endswith(".npz") else _columns(path)
-    if "qd" not in columns or "qdd" not in columns:
-        columns = {
-            "t": columns["t"],
-            "q": columns["q"],
-        }  # velocities without accelerations: the spline's own are as good
+    if "qd" not in columns or "qdd" not in columns:  # velocities alone: the spline's own are as good
+        columns = {name: columns[name] for name in ("t", "q")}
     try:
         return sampled(**columns)
     except ShapeError as error:

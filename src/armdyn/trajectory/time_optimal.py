@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.full import joint_torque
-from armdyn.errors import LimitError, ShapeError, quote
+from armdyn.errors import LimitError, ShapeError, expect
 from armdyn.model.arm import Arm
 from armdyn.precision import NEGLIGIBLE
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -54,9 +54,8 @@ class JointPath:
         from scipy.interpolate import CubicSpline
 
         q = np.asarray(waypoints, float)
-        if q.ndim != 2 or len(q) < 2 or not np.isfinite(q).all():
-            expected = "at least two finite waypoints (K, n)"
-            raise ShapeError(where="time_optimal", expected=expected, got=quote(waypoints))
+        fits = q.ndim == 2 and len(q) >= 2 and np.isfinite(q).all()
+        expect(fits, "time_optimal", "at least two finite waypoints (K, n)", waypoints)
         steps = np.linalg.norm(np.diff(q, axis=0), axis=1)
         keep = np.concatenate([[True], steps > SAME_PLACE_RATIO * steps.sum()])
         q, s = q[keep], np.cumsum(np.concatenate([[0.0], steps]))[keep]
@@ -163,8 +162,7 @@ def time_optimal(
 
 def _grid(path: JointPath, points: int) -> NDArray:
     """Equal steps along a path, and places on both sides of where joints reverse."""
-    if not isinstance(points, int) or points < 2:
-        raise ShapeError(where="time_optimal: points", expected="an integer > 1", got=quote(points))
+    expect(isinstance(points, int) and points > 1, "time_optimal: points", "an integer > 1", points)
     s = np.linspace(0.0, path.length, points + 1)
     slope = path(s)[1]
     k, j = np.nonzero(slope[1:] * slope[:-1] < 0)

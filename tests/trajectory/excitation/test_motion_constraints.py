@@ -94,9 +94,9 @@ def test_bad_constraints():
         TorqueLimits.of(limited(armdyn.arms.puma3()), True)
     with raises(MissingInertiaError, names=("link1", "link2", "link3")):
         TorqueLimits.of(ARM.with_theta(np.full(30, np.nan)), True)
-    with raises(LimitError, cause="tip box: expected lower < upper, got [0. 0. 0.] and [0. 0. 0.]"):
+    with raises(LimitError, where="tip box", expected="lower < upper", got="[0. 0. 0.] and [0. 0. 0.]"):
         TipBox(ARM, np.zeros(3), np.zeros(3))
-    with raises(LimitError, cause="tip box: expected lower as three numbers, got array([0., 0.])"):
+    with raises(LimitError, where="tip box", expected="lower as three numbers", got="array([0., 0.])"):
         TipBox(ARM, np.zeros(2), np.ones(3))
     options = {"max_acceleration": 8.0, "time_budget": 5.0}
     with raises(LimitError, where="radius", expected="a number, or 4", got="[0.1, 0.1]"):

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from armdyn.numerals import pluralize
 
@@ -20,16 +22,14 @@ OVERLAP = "overlap"  # why pairs are dropped that cannot be kept apart
 EXCLUDED = "excluded"  # by the arm's file
 UNKNOWN = "unknown"
 SWITCHED_OFF = "switched off"
-NOUNS = {
-    "position": "positions",
-    "velocity": "velocities",
-    "acceleration": "accelerations",
-    "torque": "torques",
-    "tip": "the tip's room",
-    "floor": "the floor",
-    "self": "collisions of links with each other",
-    "obstacle": "objects around the arm",
-}
+
+
+@cache
+def _words() -> dict[str, dict[str, Any]]:
+    """Phrases on checks, by kind or by cause."""
+    import tomllib
+
+    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
 class LeftOut(NamedTuple):
@@ -109,13 +109,8 @@ class Guarantee:
 
     def __str__(self) -> str:
         if not self.checked:
-            return f"not checked: {NOUNS[self.kind]}"
+            return f"not checked: {_words()['nouns'][self.kind]}"
         return _statement(self) if self.holds else f"not kept: {_statement(self)}"
-
-
-# Words for the point nearest to a plane, for the arm's side of it and for the other one.
-PLANE_WORDS = {"floor": ("lowest", "above", "below"), "ceiling": ("closest", "below", "beyond")}
-OTHER_WORDS = ("closest", "from", "beyond")
 
 
 class LowestPoint(NamedTuple):
@@ -128,27 +123,19 @@ class LowestPoint(NamedTuple):
         if not self.plane:
             side = "above" if self.height >= 0 else "below"
             return f"lowest point {abs(self.height):.2f} m {side} the origin of the base axes"
-        point, near, beyond = PLANE_WORDS.get(self.plane, OTHER_WORDS)
+        planes = _words()["planes"]
+        point, near, beyond = planes.get(self.plane, planes["other"])
         side = near if self.height >= 0 else beyond
         return f"{point} point {abs(1e3 * self.height):.0f} mm {side} the {self.plane}"
 
 
 def _statement(one: Guarantee) -> str:
     """Return the statement of a guarantee about everything that was checked."""
-    if one.kind in JOINT_KINDS:
-        return f"{one.kind} of {', '.join(one.joints)} within the limits"
-    if one.kind == "torque":
-        return f"torques of the present model {one.basis}"
-    if one.kind == "tip":
-        return f"the tip {_free(one)}inside its room"
-    if one.kind == "self":
-        return f"{pluralize(len(one.pairs), 'link pair')} {_free(one)}apart (capsules from {one.basis})"
-    if one.kind == "floor":
-        plane = one.pairs[0][1]
-        side = "above" if plane == "floor" else "off"
-        return f"{_bodies(one)} {_free(one)}{side} the {plane}"
-    things = ", ".join(dict.fromkeys(thing for _, thing in one.pairs))
-    return f"{_bodies(one)} {_free(one)}clear of {things}"
+    bodies, things = (", ".join(dict.fromkeys(pair[k] for pair in one.pairs)) for k in (0, 1))
+    return str(_words()["statements"][one.kind]).format(
+        kind=one.kind, joints=", ".join(one.joints), basis=one.basis, free=_free(one), bodies=bodies, things=things,
+        pairs=pluralize(len(one.pairs), "link pair"), side="above" if things == "floor" else "off",
+    )  # fmt: skip
 
 
 def _free(one: Guarantee) -> str:
@@ -157,16 +144,12 @@ def _free(one: Guarantee) -> str:
     return f"at least {millimetres} mm " if millimetres >= 1 else ""
 
 
-def _bodies(one: Guarantee) -> str:
-    return ", ".join(dict.fromkeys(body for body, _ in one.pairs))
-
-
 def joint_limits(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
     """Return which of the joints' limits hold, in one phrase; some joints turn without end."""
     held = [one for one in guarantees if one.kind in JOINT_KINDS and one.holds]
     if not held:
         return ()
-    *first, last = [NOUNS[one.kind] for one in held]
+    *first, last = [_words()["nouns"][one.kind] for one in held]
     endless = ", ".join(name for one in held for lost in one.left_out for name in lost.names)
     without = f" (positions of {endless} have none)" if endless else ""
     return (f"{', '.join(first)}{' and ' * bool(first)}{last} within their limits{without}",)
@@ -177,33 +160,16 @@ def omissions(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
     return tuple(_omission(one, lost) for one in guarantees for lost in one.left_out)
 
 
-REASONS = {
-    ("floor", UNKNOWN): "nothing says where this arm is mounted; give its height",
-    ("self", "absent"): "all links are neighbours, or overlap",
-    ("obstacle", "absent"): "no obstacles specified",
-    ("torque", "absent"): "the arm has no torque limits",
-    ("torque", UNKNOWN): "the arm's inertia is unknown",
-}
-
-
 def _omission(one: Guarantee, lost: LeftOut) -> str:
     """Return a part that was left out, and why."""
-    names = ", ".join(lost.names)
-    if lost.pairs:
-        why = "their shapes touch in nearly all poses" if lost.cause == OVERLAP else "the file excludes them"
-        article = "the " if one.kind in SURROUNDINGS else ""
-        return f"collisions of {name_pairs(lost.pairs, article)} ({why})"
-    if lost.cause == "unread":
-        return f"{pluralize(len(lost.names), 'collision shape')} that could not be read (the first: {lost.names[0]})"
-    if lost.cause == "doubt":
-        return f"the model behind the torques ({'; '.join(lost.names)})"
-    if lost.cause == "frictionless":
-        return "torques of friction (the model has none)"
-    if lost.cause == "endless":
-        return f"positions of {names} (no limits)"
-    if lost.names:
-        return f"{NOUNS[one.kind]} of {names} (no limits)"
-    return f"{NOUNS[one.kind]} ({REASONS.get((one.kind, lost.cause), lost.cause)})"
+    words = _words()
+    phrase = words["omissions"].get(lost.cause) or words["omissions"]["limit" if lost.names else "other"]
+    article = "the " if one.kind in SURROUNDINGS else ""
+    return str(phrase).format(
+        noun=words["nouns"][one.kind], names=", ".join(lost.names), pairs=name_pairs(lost.pairs, article),
+        shapes=pluralize(len(lost.names), "collision shape"), first="".join(lost.names[:1]),
+        doubts="; ".join(lost.names), reason=words["reasons"].get(one.kind, {}).get(lost.cause, lost.cause),
+    )  # fmt: skip
 
 
 def name_pairs(pairs: Pairs, article: str = "") -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, expect
 from armdyn.trajectory.protocol import GRID_RATE_HZ, Trajectory
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def _is_motion(value: Any) -> bool:
 
 def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...]]:
     """Times (N,) and states (N, n), differentiated where they were not given."""
-    if not _is_motion(motion):
-        raise ShapeError(where=what, expected="a log with t and q, or a trajectory", got=type(motion).__name__)
+    expect(_is_motion(motion), what, "a log with t and q, or a trajectory", got=type(motion).__name__)
     if isinstance(motion, Trajectory):
         t = np.linspace(0.0, motion.duration, max(2, int(motion.duration * GRID_RATE_HZ)))
         states: tuple[NDArray, ...] = tuple(motion(t))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.dynamics.base.regressor_derivatives import StateGradient, weighted_gradient
 from armdyn.dynamics.full import joint_torque
-from armdyn.errors import LimitError
+from armdyn.errors import LimitError, expect
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
@@ -188,11 +188,11 @@ class TipBox(Slacks):
     def __post_init__(self) -> None:
         for side in ("lower", "upper"):
             corner = np.asarray(getattr(self, side), float)
-            if corner.shape != (3,) or np.isnan(corner).any():
-                raise LimitError(f"tip box: expected {side} as three numbers, got {getattr(self, side)!r:.60}")
+            fits = corner.shape == (3,) and not np.isnan(corner).any()
+            expect(fits, "tip box", f"{side} as three numbers", getattr(self, side), LimitError)
             object.__setattr__(self, side, corner)
-        if not (self.lower < self.upper).all():
-            raise LimitError(f"tip box: expected lower < upper, got {self.lower} and {self.upper}")
+        got = f"{self.lower} and {self.upper}"
+        expect((self.lower < self.upper).all(), "tip box", "lower < upper", error=LimitError, got=got)
 
     def slack(self, states: States, smooth: bool = False) -> NDArray:
         """Distances from the walls (N, 6) [m]."""

@@ -10,7 +10,8 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import ArmdynError, check_choice
+from armdyn.arrays import is_number
+from armdyn.errors import ArmdynError, check_choice, expect
 from armdyn.frozen import Frozen
 from armdyn.keywords import Parts, merge_keywords
 from armdyn.progress import ProgressCallback
@@ -129,9 +130,8 @@ class ProtectionOptions(Frozen):
     home: ArrayLike | None = None
 
     def __post_init__(self) -> None:
-        margin = self.margin
-        if isinstance(margin, bool) or not isinstance(margin, int | float | np.number) or not 0 <= margin < 1:
-            raise ArmdynError(where="excite", expected="margin from 0 to below 1", got=f"{margin!r}")
+        fits = is_number(self.margin) and 0 <= self.margin < 1
+        expect(fits, "excite", "margin from 0 to below 1", self.margin, ArmdynError)
         self._set(obstacles=obstacles_of(self.obstacles))
 
     @classmethod
@@ -240,8 +240,7 @@ def require_positive(**settings: float | None) -> None:
     for name, value in settings.items():
         if value is not None:
             _require_number(name, value)
-            if not (np.isfinite(value) and value > 0):
-                raise ArmdynError(where="excite", expected=f"{name} > 0", got=f"{value:g}")
+            expect(np.isfinite(value) and value > 0, "excite", f"{name} > 0", error=ArmdynError, got=f"{value:g}")
 
 
 def require_whole(least: int = 1, **settings: float | None) -> None:
@@ -249,10 +248,9 @@ def require_whole(least: int = 1, **settings: float | None) -> None:
     for name, value in settings.items():
         if value is not None:
             _require_number(name, value)
-            if not (np.isfinite(value) and value >= least):
-                raise ArmdynError(where="excite", expected=f"{name} {'>' if least else '>='} 0", got=f"{value:g}")
-            if value != int(value):
-                raise ArmdynError(where="excite", expected=f"{name} as a whole number", got=f"{value:g}")
+            fits = np.isfinite(value) and value >= least
+            expect(fits, "excite", f"{name} {'>' if least else '>='} 0", error=ArmdynError, got=f"{value:g}")
+            expect(value == int(value), "excite", f"{name} as a whole number", error=ArmdynError, got=f"{value:g}")
 
 
 def _require_number(name: str, value: object) -> None:

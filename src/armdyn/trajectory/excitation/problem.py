@@ -70,19 +70,10 @@ class ExcitationProblem(HintedAttributes):
     times = PartOf[NDArray]("space.times", "Times of the samples [s].")
     bounds = PartOf[Bounds]("space.bounds", "Limits of positions, velocities and accelerations, linear in x.")
     forms = PartOf[NDArray]("objective.forms", "Choices of base columns (k, c, c); the first is that of `base`.")
+    series = PartOf[Callable[[NDArray], FourierSeries]]("space.series", "The motion that x stands for.")
+    states = PartOf[Callable[[NDArray], States]]("space.states", "States (N, n) at the samples of x.")
+    rows = PartOf[Callable[[tuple[NDArray, ...]], NDArray]]("objective.rows", "Weighted regressor rows (N n, c).")
     prior_information = PartOf[NDArray | None]("objective.prior_information", "Information (c, c) of earlier logs.")
-
-    def series(self, x: NDArray) -> FourierSeries:
-        """The motion that x stands for."""
-        return self.space.series(x)
-
-    def states(self, x: NDArray) -> States:
-        """Positions, velocities, accelerations (N, n) at the samples."""
-        return self.space.states(x)
-
-    def rows(self, states: tuple[NDArray, ...]) -> NDArray:
-        """Weighted regressor rows (N n, c)."""
-        return self.objective.rows(states)
 
     # -- the function -----------------------------------------------------------------------------------
 

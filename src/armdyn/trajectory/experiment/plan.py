@@ -9,7 +9,8 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.errors import ArmdynError
+from armdyn.arrays import is_whole
+from armdyn.errors import ArmdynError, expect
 from armdyn.frozen import PartOf
 from armdyn.trajectory.excitation.approach import Reversed, approach
 from armdyn.trajectory.excitation.excite import Excitation
@@ -69,17 +70,9 @@ class Experiment:
         """Write the parts beside the file of the motion, as `motion-approach.csv` and so on; their paths."""
         path, arm = Path(motion), self.design.base.source
         suffix = path.suffix if path.suffix in (".csv", ".npz") else ".csv"
-        kinds = [joint.kind for joint in arm.coordinate_joints]
-        return [
-            save_trajectory(
-                part,
-                path.with_name(f"{path.stem}-{name}{suffix}"),
-                rate=rate,
-                joint_names=arm.coordinate_names,
-                kinds=kinds,
-            )
-            for name, part in self.parts.items()
-        ]
+        names, kinds = arm.coordinate_names, [joint.kind for joint in arm.coordinate_joints]
+        files = {path.with_name(f"{path.stem}-{name}{suffix}"): part for name, part in self.parts.items()}
+        return [save_trajectory(x, file, rate=rate, joint_names=names, kinds=kinds) for file, x in files.items()]
 
 
 def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehearsal: float = REHEARSAL) -> Experiment:
@@ -109,11 +102,9 @@ def plan_experiment(design: Excitation, home: ArrayLike, *, count: int = 1, rehe
 
 def require_settings(count: int, rehearsal: float, *, at_rest: bool) -> None:
     """Raise where no experiment can be planned, whatever the motion; see `plan_experiment`."""
-    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ArmdynError(where="repetitions", expected="a whole number >= 1", got=f"{count!r}")
-    if not SLOWEST_REHEARSAL <= rehearsal <= FASTEST_REHEARSAL:
-        speeds = f"from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL}"
-        raise ArmdynError(where="rehearsal", expected=f"a speed {speeds} of the motion's", got=f"{rehearsal!r}")
+    expect(is_whole(count, least=1), "repetitions", "a whole number >= 1", count, ArmdynError)
+    speed = f"a speed from {SLOWEST_REHEARSAL} to {FASTEST_REHEARSAL} of the motion's"
+    expect(SLOWEST_REHEARSAL <= rehearsal <= FASTEST_REHEARSAL, "rehearsal", speed, rehearsal, ArmdynError)
     if not at_rest:
         cause = "a periodic motion does not start at rest: nothing can lead to it"
         raise ArmdynError(cause, where="home", remedy="design it at rest")

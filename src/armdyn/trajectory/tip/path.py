@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.arrays import finite_vector
-from armdyn.errors import ShapeError
+from armdyn.errors import ShapeError, expect
 from armdyn.spatial.rotation import from_axis_angle, to_axis_angle
 from armdyn.spatial.transform import check_transform
 
@@ -102,9 +102,8 @@ class Circle:
         if not size > 0:
             raise ShapeError("the axis has length zero", where="Circle", expected="a direction")
         object.__setattr__(self, "axis", self.axis / size)
-        if not (np.isfinite(self.angle) and self.angle != 0 and self.radius > 0):
-            expected = "an angle other than 0 and a start off the axis"
-            raise ShapeError(where="Circle", expected=expected, got=f"{self.angle!r} rad")
+        fits = np.isfinite(self.angle) and self.angle != 0 and self.radius > 0
+        expect(fits, "Circle", "an angle other than 0 and a start off the axis", got=f"{self.angle!r} rad")
 
     @property
     def _spoke(self) -> NDArray:
