@@ -211,25 +211,22 @@ class Arm(HintedAttributes, Frozen):
         """Names of the joints that follow no other, whose positions are q."""
         return tuple(joint.name for joint in self.coordinate_joints)
 
-    @property
-    def coordinate_indices(self) -> tuple[int, ...]:
-        """Indices of the joints that follow no other, in the order of q."""
-        return self._dependence.coordinates
+    coordinate_indices = PartOf[tuple[int, ...]](
+        "_dependence.coordinates", "Indices of the joints that follow no other, in the order of q."
+    )
 
     @property
     def coordinate_joints(self) -> tuple[Joint, ...]:
         """The joints that follow no other, in the order of q."""
         return tuple(self.joints[i] for i in self._dependence.coordinates)
 
-    @property
-    def G(self) -> NDArray | None:
-        """Positions of all joints per coordinate (N, n): joints are at `G @ q + b`; None where all are coordinates."""
-        return self._dependence.G
-
-    @property
-    def b(self) -> NDArray | None:
-        """Positions (N,) of all joints where the coordinates are zero; None where all are coordinates."""
-        return self._dependence.b
+    G = PartOf[NDArray | None](
+        "_dependence.G",
+        "Positions of all joints per coordinate (N, n): `G @ q + b`; None where all are coordinates.",
+    )
+    b = PartOf[NDArray | None](
+        "_dependence.b", "Positions (N,) of all joints where coordinates are zero; None where all are coordinates."
+    )
 
     @cached_property
     def parents(self) -> tuple[int, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from armdyn.arrays import is_number
 from armdyn.errors import ModelError, quote
 
 
@@ -20,18 +21,17 @@ class Preprocessing:
     rests: bool = False  # whether of logs of poses held still the averages over rests are compared
 
     def __post_init__(self) -> None:
-        for name in ("band", "cutoff"):
-            if not _is_number(getattr(self, name)) or not 0 < getattr(self, name) < float("inf"):
-                expected = "more than 0 [Hz]"
+        rules = {
+            "band": ("more than 0 [Hz]", is_number(self.band) and self.band > 0),
+            "cutoff": ("more than 0 [Hz]", is_number(self.cutoff) and self.cutoff > 0),
+            "delay": ("a number [s]", is_number(self.delay)),
+            "measured_velocities": ("true or false", isinstance(self.measured_velocities, bool)),
+            "rests": ("true or false", isinstance(self.rests, bool)),
+            "method": ("text", isinstance(self.method, str)),
+        }
+        for name, (expected, fits) in rules.items():
+            if not fits:
                 raise ModelError(where=f"preprocessing: {name}", expected=expected, got=quote(getattr(self, name)))
-        if not _is_number(self.delay) or not abs(self.delay) < float("inf"):
-            raise ModelError(where="preprocessing: delay", expected="a number [s]", got=quote(self.delay))
-        for name in ("measured_velocities", "rests"):
-            if not isinstance(getattr(self, name), bool):
-                expected = "true or false"
-                raise ModelError(where=f"preprocessing: {name}", expected=expected, got=quote(getattr(self, name)))
-        if not isinstance(self.method, str):
-            raise ModelError(where="preprocessing: method", expected="text", got=quote(self.method))
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -52,7 +52,3 @@ class Preprocessing:
         if "band" in self.changes:
             parts.append(f"torques compared below {self.band:g} Hz")
         return ", ".join(parts) or "standard preprocessing"
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

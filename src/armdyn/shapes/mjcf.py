@@ -14,9 +14,9 @@ from armdyn.errors import ReadError
 from armdyn.model.arm import Arm
 from armdyn.model.mjcf.bodies import MjcfBodies
 from armdyn.model.mjcf.mount import mounting_plane, planes
-from armdyn.model.mjcf.read import carriers_of, chain_between, held_positions
+from armdyn.model.mjcf.read import carriers_of, chain_between
 from armdyn.model.mjcf.source import compile_mjcf
-from armdyn.model.urdf.inertia import LumpedBody
+from armdyn.model.urdf.inertia import LumpedBody, held_positions
 from armdyn.model.urdf.tree import Chain
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
 from armdyn.shapes.obstacles import Box, HalfSpace

@@ -17,7 +17,7 @@ from armdyn.errors import ArmdynError, ReadError
 from armdyn.files import read_bytes
 from armdyn.kinematics.forward import link_poses
 from armdyn.model.arm import Arm, Source
-from armdyn.model.urdf.inertia import riders
+from armdyn.model.urdf.inertia import held_positions, riders
 from armdyn.model.urdf.tree import Chain, Tree, build_tree, choose_chain
 from armdyn.model.urdf.xml import number, numbers, origin, parse_robot, read_robot
 from armdyn.shapes.capsules import Capsule, enclosing_capsule
@@ -68,7 +68,7 @@ def pieces(
     chain = choose_chain(tree, base, tip, branches)
     moving = {joint.name for joint in chain.joints if joint.moves} if arm.is_chain else set(arm.joint_names)
     for i, (name, T_arm_urdf) in enumerate(_frames(tree, chain, arm)):
-        for rider in riders(tree, name, moving, {} if arm.source is None else dict(arm.source.hold)):
+        for rider in riders(tree, name, moving, held_positions(arm)):
             where = f"{tree.where}: link '{rider.link}'"
             for element in tree.links[rider.link].findall(tag):
                 try:

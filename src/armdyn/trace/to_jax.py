@@ -229,12 +229,8 @@ class _Function:
 
     def _target(self, shared: frozenset[str]) -> str:
         """The name under which XLA knows the kernel: of its machine code, so that it means the same everywhere."""
-        if shared not in self._targets:
-            self._targets[shared] = self._registered(shared)
-        return self._targets[shared]
-
-    def _registered(self, shared: frozenset[str]) -> str:
-        """The same, compiled and registered if it has not been."""
+        if shared in self._targets:
+            return self._targets[shared]
         from armdyn.trace.llvm.native import JitModule
 
         code = compile_program(lambda: self.program, shared, self.key, "xla", JitModule)
@@ -246,6 +242,7 @@ class _Function:
             ffi = _jax().ffi
             ffi.register_ffi_target(name, ffi.pycapsule(code.address("handler")), platform="cpu")
             _registered[name] = code
+        self._targets[shared] = name
         return name
 
 

@@ -55,7 +55,7 @@ def _mechanism(name: str) -> Arm:
 
 def _joint(
     at: Sequence[float], limits: Sequence[float], rod: tuple[float, Sequence[float], float], yaw: float = 0.0,
-    friction: Sequence[float] = (), rotor: float = 0.0, kind: str = "revolute", **others: Any,
+    friction: Sequence[Any] = (), rotor: float = 0.0, kind: str = "revolute", **others: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The table of a joint and its link, a solid cylinder from the joint on, as `arm_from_document` takes it."""
     mass, to, radius = rod

@@ -18,7 +18,7 @@ from armdyn.spatial.rotation import from_quaternion
 from armdyn.spatial.transform import transform
 
 
-def library_arm(name: str, **more: Sequence[Any]) -> Arm:
+def library_arm(name: str, **more: Iterable[Any]) -> Arm:
     """The arm of the table `<name>.toml` beside this file, with more of its columns; lengths in m, masses in kg."""
     options = library_table(name)
     options.pop("source", None)  # numbers as their source has them, of which columns are computed

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.errors import import_extra
+from armdyn.model.mjcf.source import import_mujoco
 from armdyn.precision import SIX_DIGITS
 
 STEEPEST_FLOOR_COSINE = np.cos(np.deg2rad(30))  # cosine of the largest slope that is still a floor
@@ -71,9 +71,8 @@ def mounting_plane(model: Any, base: int, carriers: Sequence[int]) -> Plane | No
 
 def _is_wall(model: Any, g: int) -> bool:
     collides = model.geom_contype[g] or model.geom_conaffinity[g]
-    return bool(
-        model.geom_type[g] == _mujoco().mjtGeom.mjGEOM_PLANE and collides and _stands(model, int(model.geom_bodyid[g]))
-    )
+    is_plane = model.geom_type[g] == import_mujoco().mjtGeom.mjGEOM_PLANE
+    return bool(is_plane and collides and _stands(model, int(model.geom_bodyid[g])))
 
 
 def _stands(model: Any, body: int) -> bool:
@@ -81,13 +80,9 @@ def _stands(model: Any, body: int) -> bool:
     return int(model.body_weldid[body]) == 0
 
 
-def _mujoco() -> Any:
-    return import_extra("mujoco", "MJCF files are read with MuJoCo, which is not installed", "mujoco")
-
-
 def _placed(model: Any) -> Any:
     """MuJoCo's data, all bodies and geometries where they are at first."""
-    mujoco = _mujoco()
+    mujoco = import_mujoco()
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     return data

@@ -30,7 +30,7 @@ from armdyn.model.mjcf.ties import (
     tendon_name,
     tie_joints,
 )
-from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, note_branches
+from armdyn.model.urdf.inertia import BRANCHES, NOWHERE, held_positions, note_branches
 from armdyn.model.urdf.tree import Chain, choose_chain, reject_hold, whole_tree
 from armdyn.spatial.inertia import Inertia
 from armdyn.spatial.rotation import from_axis_angle
@@ -91,11 +91,6 @@ def arm_like(bodies: MjcfBodies, arm: Arm) -> Arm:
     if {step.name for step in chain.joints if step.moves} >= set(arm.joint_names):
         return _arm(bodies, chain, site, "lump", held_positions(arm))
     return _arm(bodies, whole_tree(bodies.tree, arm.base_name), None, "keep")
-
-
-def held_positions(arm: Arm) -> Mapping[str, float]:
-    """Positions at which joints off the chain of an arm were held when its file was read, where others than initial."""
-    return NOWHERE if arm.source is None else dict(arm.source.hold)
 
 
 def chain_between(

@@ -18,9 +18,10 @@ from armdyn.files import write_whole
 from armdyn.model.arm import Arm, Link
 from armdyn.model.joint import Joint
 from armdyn.model.mjcf.bodies import MjcfBodies
-from armdyn.model.mjcf.read import actuator_share, arm_like, held_positions
+from armdyn.model.mjcf.read import actuator_share, arm_like
 from armdyn.model.mjcf.source import MjcfSource, compile_texts, included_files
 from armdyn.model.mjcf.write import inertial_attributes, joint_attributes, servo_attributes
+from armdyn.model.urdf.inertia import held_positions
 from armdyn.model.urdf.update import reject_other_joints
 from armdyn.model.urdf.xml import text
 from armdyn.precision import NEGLIGIBLE

@@ -126,15 +126,10 @@ def _with_kept_frames(standard: Arm, extension: Arm, same_tip: bool) -> Arm:
 
 def _add_detail(joint: Joint, extension: Joint, same_joints: bool) -> Joint:
     """`joint` with the drive of `extension`, and its friction where the URDF agrees with it."""
-    friction = extension.friction if plain_friction(extension) == plain_friction(joint) else joint.friction
+    friction = extension.friction if extension.friction.plain == joint.friction.plain else joint.friction
     # Rows of coupling and deflection have numbers for every joint: they mean nothing in another chain.
     drive = extension.drive if same_joints else dataclasses.replace(extension.drive, coupling=(), deflection=())
     return dataclasses.replace(joint, friction=friction, drive=drive)
-
-
-def plain_friction(joint: Joint) -> tuple[float, float]:
-    """Damping and friction as URDF can hold them: without negative estimates."""
-    return joint.friction.plain
 
 
 class FrameNames(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ModelError, check_choice
+from armdyn.model.arm import Arm
 from armdyn.model.urdf.tree import KINDS, Tree, TreeJoint, mimic_of
 from armdyn.model.urdf.xml import axis, note_doubles, number, origin
 from armdyn.spatial.inertia import Inertia
@@ -21,6 +22,11 @@ BRANCHES = ("lump", "refuse", "keep")
 
 
 NOWHERE: Mapping[str, float] = MappingProxyType({})  # no joint is held elsewhere than at zero
+
+
+def held_positions(arm: Arm) -> Mapping[str, float]:
+    """Positions at which joints off the chain of an arm were held when its file was read, where others than initial."""
+    return NOWHERE if arm.source is None else dict(arm.source.hold)
 
 
 class LumpedBody(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from xml.etree.ElementTree import Element
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from armdyn.errors import ModelError
 from armdyn.model.arm import Arm
 from armdyn.model.urdf.extension import TAG, flat_frames, flat_inertia
-from armdyn.model.urdf.inertia import NOWHERE, body_inertia, held_motion, riders
+from armdyn.model.urdf.inertia import body_inertia, held_motion, held_positions, riders
 from armdyn.model.urdf.tree import Tree, TreeJoint, build_tree
 from armdyn.model.urdf.write import joint_type, set_friction, set_inertial, set_limits, set_origin
 from armdyn.model.urdf.xml import origin, read_robot
@@ -35,19 +35,14 @@ def update_robot(arm: Arm, onto: str | os.PathLike[str], frames: bool = False) -
     names = {joint.name for joint in moving}
     if frames:
         reject_other_joints(arm, tuple(joint.name for joint in moving), where)
-        _move_frames(arm, tree, path, names)
+        _frames(arm, tree, path, names, flat_frames(arm))
     _reject_other_arm(arm, tree, path, names)
     for joint, link, moved in zip(arm.joints, arm.links, moving, strict=True):
         moved.element.set("type", joint_type(joint))
         set_limits(moved.element, joint)
         set_friction(moved.element, joint)
-        _set_group(tree, moved, names, flat_inertia(link, joint), _hold(arm))
+        _set_group(tree, moved, names, flat_inertia(link, joint), held_positions(arm))
     return robot
-
-
-def _hold(arm: Arm) -> Mapping[str, float]:
-    """Positions at which joints off the chain were held when the arm's file was read, where others than zero."""
-    return NOWHERE if arm.source is None else dict(arm.source.hold)
 
 
 def _reject_other_arm(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> None:
@@ -71,33 +66,27 @@ def reject_other_joints(arm: Arm, names: tuple[str, ...], where: str) -> None:
         raise ModelError(cause, where=where, names=(arm.base_name, arm.tip_name))
 
 
-def _frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> list[NDArray]:
-    """Pose of every moving joint in the one that carries it, and of the tip in its link."""
-    frames, places = [], {arm.base_name: np.eye(4)}
+def _frames(
+    arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str], wanted: Sequence[NDArray] = ()
+) -> list[NDArray]:
+    """Pose of every moving joint in the one that carries it, and of the tip in its link.
+
+    The moving joints are put at the poses `wanted` first, if there are some; fixed joints between them stay.
+    """
+    frames: list[NDArray] = []
+    places = {arm.base_name: np.eye(4)}
     for joint in path:
-        here = f"{tree.where}: joint '{joint.name}'"
-        T = places[joint.parent] @ origin(joint.element, here)
+        here, T = f"{tree.where}: joint '{joint.name}'", places[joint.parent]
+        if wanted and joint.name in moving:
+            set_origin(joint.element, inverse(T) @ wanted[len(frames)])
+        T = T @ origin(joint.element, here)
         if joint.name in moving:
             frames.append(T)
             T = np.eye(4)
         elif joint.moves:
-            T = T @ held_motion(tree, joint, _hold(arm), here)
+            T = T @ held_motion(tree, joint, held_positions(arm), here)
         places[joint.child] = T
     return [*frames, places[arm.tip_name]]
-
-
-def _move_frames(arm: Arm, tree: Tree, path: list[TreeJoint], moving: Collection[str]) -> None:
-    """Put the moving joints where `arm` has them; fixed joints between them stay."""
-    wanted, places = iter(flat_frames(arm)), {arm.base_name: np.eye(4)}
-    for joint in path:
-        here, T = f"{tree.where}: joint '{joint.name}'", places[joint.parent]
-        if joint.name in moving:
-            set_origin(joint.element, inverse(T) @ next(wanted))
-            T = np.eye(4)
-        else:
-            T = T @ origin(joint.element, here)
-            T = T @ held_motion(tree, joint, _hold(arm), here) if joint.moves else T
-        places[joint.child] = T
 
 
 def _set_group(tree: Tree, joint: TreeJoint, chain: Collection[str], total: Inertia, hold: Mapping[str, float]) -> None:

@@ -13,7 +13,7 @@ from armdyn.errors import ModelError
 from armdyn.files import write_whole
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Joint
-from armdyn.model.urdf.extension import extension, frame_names, plain_friction
+from armdyn.model.urdf.extension import extension, frame_names
 from armdyn.model.urdf.read import impossible_note
 from armdyn.model.urdf.xml import text
 from armdyn.precision import HUGE
@@ -148,7 +148,7 @@ def set_limits(element: Element, joint: Joint) -> None:
 
 def set_friction(element: Element, joint: Joint) -> None:
     """Write what URDF can hold of the joint's friction into its element."""
-    damping, friction = plain_friction(joint)
+    damping, friction = joint.friction.plain
     if damping or friction or element.find("dynamics") is not None:
         _child(element, "dynamics").attrib.update(damping=text([damping]), friction=text([friction]))
 

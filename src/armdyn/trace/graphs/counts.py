@@ -17,14 +17,9 @@ class Counts(NamedTuple):
     calls: int  # every other function, comparison or selection
 
     def __str__(self) -> str:
-        parts = [
-            (self.multiplications, "multiplications"),
-            (self.additions, "additions"),
-            (self.divisions, "divisions"),
-            (self.sincos, "sin/cos pairs"),
-            (self.calls, "other calls"),
-        ]
-        return ", ".join(f"{count} {what}" for count, what in parts if count) or "no operations"
+        words = ("multiplications", "additions", "divisions", "sin/cos pairs", "other calls")
+        parts = [f"{count} {what}" for count, what in zip(self, words, strict=True) if count]
+        return ", ".join(parts) or "no operations"
 
 
 def count_operations(graph: Graph) -> Counts:

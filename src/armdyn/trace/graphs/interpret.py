@@ -12,19 +12,10 @@ from numpy.typing import NDArray
 from armdyn.trace.graphs.graph import Graph
 
 _NUMPY: dict[str, Callable[..., Any]] = {
-    "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
     "div": np.divide,
     "neg": np.negative,
-    "asin": np.arcsin,
-    "acos": np.arccos,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "asinh": np.arcsinh,
-    "acosh": np.arccosh,
-    "atanh": np.arctanh,
-    "pow": np.power,
     "lt": np.less,
     "le": np.less_equal,
     "eq": np.equal,

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from armdyn.trace.graphs.graph import Graph
 
 TRIG = ("sin", "cos")
 
 
-@dataclass(frozen=True)
-class Compute:
+class Compute(NamedTuple):
     """Evaluate one node."""
 
     node: int
 
 
-@dataclass(frozen=True)
-class Trig:
+class Trig(NamedTuple):
     """Evaluate sine and cosine of several nodes together."""
 
     angles: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class StoreStep:
+class StoreStep(NamedTuple):
     """Write entries `start`, `start + 1`, ... of an output."""
 
     port: int
@@ -33,8 +31,7 @@ class StoreStep:
     nodes: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """Evaluate the stage for some nodes; its results are input nodes, by their place."""
 
     arguments: tuple[int, ...]

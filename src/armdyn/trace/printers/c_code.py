@@ -48,11 +48,9 @@ class CCode:
         """Operations of all functions together."""
         return Counts(*(sum(column) for column in zip(*self.counts.values(), strict=True)))
 
-    @property
-    def multiplications(self) -> int:
-        """Multiplications, squares included, of all functions together."""
-        return self.total.multiplications
-
+    multiplications = PartOf[int](
+        "total.multiplications", "Multiplications, squares included, of all functions together."
+    )
     additions = PartOf[int]("total.additions", "Additions, subtractions and doublings of all functions together.")
 
     def __str__(self) -> str:

@@ -27,3 +27,16 @@ namespace @PREFIX@ {
 }
 
 #endif
+;; function
+inline @RESULT@ @NAME@(@TAKES@)
+{
+    @RESULT@ result;
+    ::@FUNCTION@(@PASSED@);
+    return result;
+}
+
+;; struct
+struct @RESULT@ {
+@MEMBERS@
+};
+

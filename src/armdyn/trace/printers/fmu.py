@@ -16,9 +16,10 @@ import uuid
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
+from xml.sax.saxutils import escape
 
 from armdyn import __version__
 from armdyn.errors import ArmdynError
@@ -86,51 +87,25 @@ def write_fmu(path: str | os.PathLike[str], slave: Slave, write_sources: Callabl
 
 
 def _description(model: str, token: str, slave: Slave, files: list[str]) -> bytes:
-    root = Element(
-        "fmiModelDescription",
-        fmiVersion="2.0",
-        modelName=model,
-        guid=token,
-        description=slave.about,
-        generationTool=f"armdyn {__version__}",
-        variableNamingConvention="structured",
-    )
-    slave_element = SubElement(
-        root,
-        "CoSimulation",
-        modelIdentifier=model,
-        canHandleVariableCommunicationStepSize="true",
-        canGetAndSetFMUstate="true",
-    )
-    listed = SubElement(slave_element, "SourceFiles")
-    for name in files:
-        SubElement(listed, "File", name=name)
-    SubElement(root, "DefaultExperiment", stepSize=repr(slave.period))
-    numbers = SubElement(root, "ModelVariables")
+    """The `modelDescription.xml` of an FMU."""
+    text = partial(fill_template, Path(__file__).parent / "fmi2" / "description.xml")
+    variables, outputs = [], []
     for reference, variable in enumerate(slave.variables):
-        _describe(numbers, reference, variable)
-    structure = SubElement(root, "ModelStructure")
-    for part in ("Outputs", "InitialUnknowns"):
-        unknowns = SubElement(structure, part)
-        for reference, variable in enumerate(slave.variables):
-            if variable.causality == "output":
-                SubElement(unknowns, "Unknown", index=str(reference + 1))
-    indent(root)
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root)
+        name, about, causality, start = variable
+        values = {"reference": reference, "variability": "fixed" if causality == "parameter" else "discrete"}
+        values["about"] = f' description="{_escape(about)}"' if about else ""
+        values["start"] = "" if causality == "output" else f' start="{float(start)!r}"'
+        variables.append(text("variable", name=name, causality=causality, **values))
+        if causality == "output":
+            outputs.append(text("output", index=reference + 1))
+    lists = {"files": [text("file", name=name) for name in files], "variables": variables, "outputs": outputs}
+    parts = {name: "\n".join(lines) for name, lines in lists.items()}
+    head = {"model": model, "guid": token, "about": _escape(slave.about), "tool": f"armdyn {__version__}"}
+    return text("description", **head, period=repr(slave.period), **parts).encode()
 
 
-def _describe(numbers: Element, reference: int, variable: Variable) -> None:
-    scalar = SubElement(
-        numbers,
-        "ScalarVariable",
-        name=variable.name,
-        valueReference=str(reference),
-        causality=variable.causality,
-        variability="fixed" if variable.causality == "parameter" else "discrete",
-    )
-    if variable.about:
-        scalar.set("description", variable.about)
-    SubElement(scalar, "Real", {} if variable.causality == "output" else {"start": repr(float(variable.start))})
+def _escape(text: str) -> str:
+    return escape(text, {'"': "&quot;"})
 
 
 def _wrapper(slave: Slave, token: str) -> str:
