@@ -23,8 +23,7 @@ os.environ["ARMDYN_CACHE_DIR"] = tempfile.mkdtemp(prefix="armdyn-growth-")  # so
 
 import armdyn
 from armdyn.errors import ArmdynWarning
-from armdyn.trace.graphs.counts import count_operations
-from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.graph import count_operations, graph_of
 from armdyn.trace.symbols import ca
 
 SMALL, FULL = (2, 4, 6, 8), (2, 4, 7, 10, 14, 20, 30, 45, 60)

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 import armdyn
-from armdyn.trace.graphs.counts import Counts, count_operations
-from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.graph import Counts, count_operations, graph_of
 
 
 def counts(function: Callable[..., Any], arm: armdyn.Arm) -> tuple[Counts, Counts]:

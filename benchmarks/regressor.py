@@ -15,8 +15,7 @@ import pinocchio as pin
 import armdyn
 from armdyn.cli.resolve import library, resolve
 from armdyn.model.pinocchio_bridge import to_pinocchio
-from armdyn.trace.graphs.counts import count_operations
-from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.graph import count_operations, graph_of
 
 
 def best(run: Callable[[], object], repeat: int = 9) -> float:

@@ -12,8 +12,7 @@ from armdyn.dynamics.base.rules import base_counts, mayeda_count
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.model.arm import Arm
 from armdyn.model.library.puma3 import puma3
-from armdyn.trace.graphs.counts import count_operations
-from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.graph import count_operations, graph_of
 from reproductions.case import Picture, Row, Table, check, differs, panels, show
 from reproductions.kapadia_tables import INERTIAL, STANDARD
 

@@ -22,7 +22,7 @@ from armdyn.model.library.lu_meng import lu_meng4
 from armdyn.simulation.result import SimulationResult
 from armdyn.simulation.sensors import Sensors
 from armdyn.simulation.simulate import simulate
-from armdyn.trace.graphs.counts import Counts
+from armdyn.trace.graphs.graph import Counts
 from armdyn.trajectory.protocol import JointMotion
 from reproductions.case import Tell
 

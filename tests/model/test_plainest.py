@@ -11,8 +11,7 @@ import armdyn
 from armdyn import Arm, Link
 from armdyn.model.dh_frames import plainest
 from armdyn.spatial.transform import inverse, transform
-from armdyn.trace.graphs.counts import count_operations
-from armdyn.trace.graphs.graph import graph_of
+from armdyn.trace.graphs.graph import count_operations, graph_of
 
 
 def standard(seed: int, kinds: str = "RRRRRR", zeros: bool = True, right_angles: bool = False) -> Arm:

@@ -11,7 +11,7 @@ from tests.raising import raises
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
 from armdyn.trace import backend
-from armdyn.trace.adjoint import adjoint
+from armdyn.trace.to_jax import adjoint
 
 jax = pytest.importorskip("jax")
 jnp = jax.numpy

@@ -42,10 +42,9 @@ export(
         "regressors.joint_columns": (
             "full_adaptive_regressor full_regressor gain_columns joint_columns joint_parameters"
         ),
-        "regressors.regressor": "forward_dynamics_regressor regressor",
+        "regressors.regressor": "forward_dynamics_regressor regressor wrench_columns",
         "regressors.regressor16": "regressor16 theta16",
         "regressors.split": "linear_parameters unknown_mass unknown_parameters unknown_payload",
-        "regressors.wrench": "wrench_columns",
         "springs": "spring_columns spring_energy",
     },
 )

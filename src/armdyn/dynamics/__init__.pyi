@@ -87,13 +87,13 @@ from armdyn.dynamics.regressors.joint_columns import joint_columns as joint_colu
 from armdyn.dynamics.regressors.joint_columns import joint_parameters as joint_parameters
 from armdyn.dynamics.regressors.regressor import forward_dynamics_regressor as forward_dynamics_regressor
 from armdyn.dynamics.regressors.regressor import regressor as regressor
+from armdyn.dynamics.regressors.regressor import wrench_columns as wrench_columns
 from armdyn.dynamics.regressors.regressor16 import regressor16 as regressor16
 from armdyn.dynamics.regressors.regressor16 import theta16 as theta16
 from armdyn.dynamics.regressors.split import linear_parameters as linear_parameters
 from armdyn.dynamics.regressors.split import unknown_mass as unknown_mass
 from armdyn.dynamics.regressors.split import unknown_parameters as unknown_parameters
 from armdyn.dynamics.regressors.split import unknown_payload as unknown_payload
-from armdyn.dynamics.regressors.wrench import wrench_columns as wrench_columns
 from armdyn.dynamics.springs import spring_columns as spring_columns
 from armdyn.dynamics.springs import spring_energy as spring_energy
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.dynamics.regressors.wrench import wrench_columns
+from armdyn.dynamics.regressors.regressor import wrench_columns
 from armdyn.errors import DataError
 from armdyn.identification.logs.log import Log
 from armdyn.model.arm import Arm

@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import armdyn
-from armdyn.trace.graphs.counts import count_operations
-from armdyn.trace.graphs.graph import Graph, graph_of
+from armdyn.trace.graphs.graph import Graph, count_operations, graph_of
 from armdyn.trace.graphs.interpret import evaluate_graph
 from armdyn.trace.graphs.simplify import effort, simplify
 from armdyn.trace.program import Port

@@ -1,8 +1,8 @@
 """Base parameters: the combinations of inertial parameters that the joint torques depend on.
 
 Some of the 10 n parameters move no torque, others only together with parameters of other links. Two
-ways find which (`base_search`): numerically, the independent columns of the regressor at random states
-(Gautier 1991), and from the geometry alone (`base_rules`). Both keep the same parameters.
+ways find which (`reduction`): numerically, the independent columns of the regressor at random states
+(Gautier 1991), and from the geometry alone (`rules`). Both keep the same parameters.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, Reduction, clean, right_angled
-from armdyn.dynamics.base.search import by_numbers, by_rules
+from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, Gap, Reduction, by_numbers, clean, right_angled
+from armdyn.dynamics.base.rules import by_rules
 from armdyn.dynamics.base.symbolic import combination, formulas, length_values
 from armdyn.dynamics.base.theorems import by_theorems
 from armdyn.dynamics.regressors.joint_columns import (

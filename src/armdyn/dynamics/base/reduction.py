@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.arrays import read_only
+from armdyn.dynamics.regressors.joint_columns import full_regressor
 from armdyn.errors import RankError
-from armdyn.model.arm import Arm
+from armdyn.model.arm import STANDARD_GRAVITY, Arm
 from armdyn.model.snap import turn_frames
 from armdyn.precision import NEGLIGIBLE, SIX_DIGITS, SOLUTION_ERROR
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.transform import transform
+from armdyn.trace.backend import interpreting
 
 # A column is dependent if the part of it that no kept column explains is below this fraction of the longest
 # column, all in units of the arm's size. Exact dependence leaves 1e-16, frames with angles written to five
@@ -216,3 +218,33 @@ def _gap(A: NDArray, columns: list[int], unexplained: NDArray, what: str) -> Gap
             where=what,
         )
     return gap
+
+
+def by_numbers(arm: Arm, terms: str, joint_terms: tuple[str, ...], tolerance: float) -> Reduction:
+    """The reduction of regressors at random states, one above the other, all in units of the arm's size."""
+    unit = arm_size(arm)
+    Y = _random_rows(arm, terms, joint_terms, unit)
+    length = np.linalg.norm(Y, axis=0)
+    sizes = parameter_sizes(arm, unit)
+    # What a joint's own parameters weigh is not for the arm's size to say: as much as a link's.
+    joints = length[len(sizes) :]
+    longest = (length[: len(sizes)] * sizes).max() or 1.0
+    sizes = np.concatenate([sizes, np.divide(longest, joints, out=np.ones_like(joints), where=joints > 0)])
+    what = f"base parameters of arm '{arm.name}'"
+    return reduce_columns(Y, sizes, preference(arm, len(joint_terms)), tolerance, what)
+
+
+def _random_rows(arm: Arm, terms: str, joint_terms: tuple[str, ...], unit: float) -> NDArray:
+    """Regressors (rows, 10 n + n k) of random states, rows of sliding joints as moments at the arm's size."""
+    # Forty states give at least four times as many rows as there are columns a joint can tell apart.
+    states = 40 + 2 * arm.n
+    rng = np.random.default_rng(0)
+    slides = np.array([joint.kind == "prismatic" for joint in arm.coordinate_joints])
+    span = np.where(slides, unit, 1.0)
+    q = rng.uniform(-1, 1, (states, arm.n)) * np.where(slides, unit, np.pi)
+    # Rates at which inertia and gravity weigh the same; none if gravity alone counts.
+    rate = np.sqrt(np.linalg.norm(STANDARD_GRAVITY) / unit) * (terms == "full")
+    qd, qdd = rng.uniform(-1, 1, (2, states, arm.n)) * span * np.array([rate, rate**2])[:, None, None]
+    with interpreting():  # so few states are done before a compiler would be
+        Y = full_regressor(arm, q, qd, qdd, terms=joint_terms) * span[:, None]
+    return Y.reshape(-1, Y.shape[-1])

@@ -25,9 +25,19 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.dynamics.base.reduction import DEPENDENT_COLUMN_RATIO, arm_size, eliminate, parameter_sizes
-from armdyn.errors import ModelError
+from armdyn.dynamics.base.reduction import (
+    DEPENDENT_COLUMN_RATIO,
+    Reduction,
+    arm_size,
+    eliminate,
+    parameter_sizes,
+    preference,
+    reduce_null,
+)
+from armdyn.dynamics.regressors.joint_columns import TERMS
+from armdyn.errors import ArmdynError, ModelError
 from armdyn.model.arm import Arm, Segment
+from armdyn.model.mechanism import require_free_joints
 from armdyn.precision import NEGLIGIBLE
 from armdyn.spatial import inertia as inertial
 from armdyn.spatial.inertia import Inertia
@@ -262,3 +272,23 @@ def _rule(rows: NDArray, sizes: NDArray) -> LinkRule:
     carried[free, range(len(free))] = 1.0
     carried[pivots] = -observed[:, free]
     return LinkRule(observed, carried)
+
+
+def by_rules(arm: Arm, terms: str, joint_terms: tuple[str, ...]) -> Reduction:
+    """The reduction of the directions that the geometric rules call unidentifiable."""
+    require_free_joints(arm, "base_parameters by rules", "use method='numeric'")
+    if "rotor" in joint_terms and arm.coupling is not None:
+        cause = f"the rules do not cover coupled drives, as arm '{arm.name}' has"
+        raise ArmdynError(cause, where="base_parameters", remedy="use method='numeric'")
+    links = inertial.SIZE * arm.n_joints
+    N = null_directions(arm, terms, rotors="rotor" in joint_terms)
+    every = np.zeros((links + arm.n_joints * len(joint_terms), N.shape[1]))
+    every[:links] = N[:links]
+    unfelt = []
+    for k, term in enumerate(joint_terms):
+        block = range(links + arm.n_joints * k, links + arm.n * (k + 1))
+        if term == "rotor":
+            every[block] = N[links:]
+        elif terms == "gravity" and not TERMS[term].at_rest:
+            unfelt += [np.eye(len(every))[i] for i in block]
+    return reduce_null(np.column_stack([every, *unfelt]), preference(arm, len(joint_terms)))

@@ -18,6 +18,7 @@ from armdyn.dynamics.bodies.velocity import Twist
 from armdyn.dynamics.movable import require_movable
 from armdyn.dynamics.newton_euler import LinkMotion, base_link_motion, outward
 from armdyn.kinematics.dependents import coordinate_torques, joint_rates
+from armdyn.kinematics.jacobian import jacobian
 from armdyn.kinematics.motion import Motion, motions
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import Gravity, Q, Qd, Qdd, Tau, Theta
@@ -170,3 +171,22 @@ def forward_dynamics_regressor(
     bias = torque(ca.SX.zeros(n))  # step 1
     M = ca.horzcat(*(torque(ca.SX.eye(n)[:, i]) - bias for i in range(n)))  # steps 2, 3
     return ForwardDynamicsRegressor(factorize(M).solve(tau - bias), M)  # step 4
+
+
+@traced(returns={"W": "n, 6"})
+def wrench_columns(arm: Arm, q: Q) -> Array:
+    """Columns of a wrench on the tip: `inverse_dynamics(..., wrench=w) = regressor(...) @ theta + W @ w`.
+
+    The non-zero boundary conditions of Lu and Meng's inward iteration: where the load touches something, a measured
+    wrench is a known torque W @ w, an unknown constant one has six parameters more.
+
+    Returns
+    -------
+    W
+        -J' in tip axes.
+
+    References
+    ----------
+    Lu and Meng (1993), section IV-B.
+    """
+    return -jacobian(arm, q, axes="tip").T

@@ -12,9 +12,8 @@ from itertools import permutations
 from typing import Any
 
 from armdyn.trace.graphs.angles import square_free
-from armdyn.trace.graphs.counts import count_operations
 from armdyn.trace.graphs.divisors import Extraction
-from armdyn.trace.graphs.graph import Graph
+from armdyn.trace.graphs.graph import Graph, count_operations
 from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, multiply, network_of, without
 
 # What a sine and a cosine of one angle, and a division, cost in additions, about.

@@ -17,8 +17,7 @@ from armdyn.frozen import PartOf
 from armdyn.presentation import present
 from armdyn.progress import ProgressCallback, reporting, silent
 from armdyn.trace.docstring import documentation
-from armdyn.trace.graphs.counts import Counts, count_operations
-from armdyn.trace.graphs.graph import Graph, graph_of
+from armdyn.trace.graphs.graph import Counts, Graph, count_operations, graph_of
 from armdyn.trace.graphs.simplify import simplify
 from armdyn.trace.numeric import as_names, declaration, reject_unknown
 from armdyn.trace.printers.c_print import FunctionPrinter, arguments, c_names, comment, identifier, sign_function
