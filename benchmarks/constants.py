@@ -52,14 +52,15 @@ CHECKS = (
 # Where numbers decide that none of these tasks meets.
 ELSEWHERE = {
     "drive_gains": "`identify_drive_gains` alone",
-    "estimators": "the estimators, which `identify` does not use",
+    "estimators.least_squares.HUBER": "the estimator `Reweighted` alone",
+    "estimators.least_squares.ROUNDS": "statistics of the plain fit, not the model",
     "fit.next_motion": "the motion to log next",
     "fit.novel_motion": "the expected error, not the model",
     "fit.uncertainty": "the expected error, not the model",
     "limits.CAREFUL_ERROR": "the verdict, not the model",
     "limits.NOT_USABLE_ERROR": "the verdict, not the model",
-    "logs.column_names": "units of columns by their definition",
-    "logs.columns": "tables whose times have no unit, or none",
+    "logs.column_names": "nothing: units by their definition",
+    "logs.columns": "tables without times, or in poses",
     "logs.guess_columns": "columns without names",
     "logs.parquet_footer": "the format's own numbers",
     "logs.read_tables": "the format's own numbers",

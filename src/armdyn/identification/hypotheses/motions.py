@@ -18,8 +18,8 @@ from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.motion.track import BAND_HZ
 from armdyn.numerals import STD_OF_95_PERCENT
 
-DELAYS = np.arange(-8, 11) * 0.02  # s
-TIME_SCALES = NOTABLE_RATIO ** np.array([-3, -2, -1, 1, 2, 3])
+DELAYS = np.arange(-8, 11) * 0.02  # s: tried, and refined between
+TIME_SCALES = NOTABLE_RATIO ** np.array([-3, -2, -1, 1, 2, 3])  # tried, and refined between
 TURNS = np.pi * np.array([0.5, -0.5, 1.0])  # rad, by which zeros differ between descriptions
 ZERO, MAX_ZERO = 0.2, 0.6  # rad: tried, and the largest that is no turn
 

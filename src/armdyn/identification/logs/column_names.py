@@ -43,7 +43,7 @@ COMMANDED_WORDS = (
 )
 MOTORS = ("motors", "motor", "actuators", "actuator")
 
-DEGREE, TURN = np.pi / 180, 2 * np.pi
+DEGREE, TURN = np.pi / 180, 2 * np.pi  # rad
 UNITS = {
     "deg": DEGREE, "degree": DEGREE, "degrees": DEGREE, "degs": DEGREE, "dps": DEGREE, "rad": 1.0, "rads": 1.0,
     "rev": TURN, "revs": TURN, "turn": TURN, "turns": TURN, "rpm": TURN / 60, "rps": TURN,

@@ -16,7 +16,7 @@ from armdyn.errors import ArmdynError, ShapeError, quote
 from armdyn.identification.logs.log import SMALL_SHARE
 from armdyn.precision import SIX_DIGITS
 
-FILTER_ORDER = 4
+FILTER_ORDER = 4  # of the low-pass: how steeply it falls off
 MAX_JUDGED = 4_000  # samples by which cutoffs and methods are judged
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
