@@ -103,7 +103,7 @@ class EarlierRun(Protocol):
     """An earlier run of the same program, step by step."""
 
     def left(self) -> float | None:
-        """Return the time left if this run goes on as that one did [s], None if its step was not among those."""
+        """Return the time left if this run goes on as that one did [s], None in a step that it lacks or did sooner."""
 
     def left_after_bar(self) -> float:
         """Return the part of it behind the bar that is shown now [s]."""

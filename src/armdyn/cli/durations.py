@@ -22,74 +22,74 @@ from armdyn.cli import BEGIN
 RECORD = "durations.json"
 MAX_ARMS, MAX_COMMANDS = 20, 200  # that the record names
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, StopIteration)
-Place = tuple[str, int]  # a step: what is being done, and in which bar of the command
 
 
-class Duration(NamedTuple):
-    """Time of a step, and the part of it in which kernels were compiled [s]."""
+class Step(NamedTuple):
+    """Time of a step, the part of it in which kernels were compiled [s], and the bar of the command that shows it."""
 
-    all: float
+    took: float
     compiling: float
+    bar: int
 
 
 class Durations:
-    """Steps of the command that runs, and of an earlier run (`weights`)."""
+    """Steps of the command that runs, and of an earlier run (`expected`)."""
 
     def __init__(self, arguments: Sequence[str] = ()) -> None:
         self.command, self.arm = (*arguments, "", "")[:2]
         options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
         self.names = " ".join([self.command, *sorted(options)]), self.command  # options may change what it does
-        self.steps: dict[Place, Duration] = {}
-        self._bar, self._place = 0, ("", 0)
+        self.steps: dict[str, Step] = {}
+        self.bar, self._text, self._bar = 0, "", 0
         self._begin, self._compiling = BEGIN, 0.0
 
     @cached_property
-    def weights(self) -> dict[Place, float]:
-        """Expected times by step, without those of kernels that an earlier run of this arm has compiled."""
+    def expected(self) -> dict[str, Step]:
+        """Steps of an earlier run, without the time of kernels if they were compiled for this arm."""
         for file in (record_file(), Path(__file__).with_name(RECORD)):
             with suppress(*UNREADABLE):
                 record = _read(file)
                 about = next(record[name] for name in self.names if name in record)
                 warm = self.arm in about["arms"]
-                return {(text, bar): float(took - warm * compiling) for text, bar, took, compiling in about["steps"]}
+                steps = {text: Step(*numbers) for text, *numbers in about["steps"]}
+                return {text: step._replace(took=step.took - warm * step.compiling) for text, step in steps.items()}
         return {}
 
-    def enter(self, text: str, *, new_bar: bool = False) -> None:
+    def enter(self, text: str) -> None:
         """Begin a step: names of files, functions and numbers in its text tell no steps apart."""
-        words = [word for word in text.split() if not re.search(r"[\d./_]", word)]
-        place = " ".join(words), self._bar + new_bar
-        if place == self._place:
+        text = " ".join(word for word in text.split() if not re.search(r"[\d./_]", word))
+        if text == self._text:
             return
-        before, now, compiling = self.steps.get(self._place, Duration(0.0, 0.0)), time.monotonic(), _compiling()
-        took = Duration(before.all + now - self._begin, before.compiling + compiling - self._compiling)
-        self.steps[self._place] = took
-        self._place, self._bar = place, place[1]
-        self._begin, self._compiling = now, compiling
+        before, now, compiling = self.steps.get(self._text, Step(0.0, 0.0, self._bar)), time.monotonic(), _compiling()
+        took, compiled = before.took + now - self._begin, before.compiling + compiling - self._compiling
+        self.steps[self._text] = Step(took, compiled, before.bar)
+        self._text, self._bar, self._begin, self._compiling = text, self.bar, now, compiling
 
     def left(self) -> float | None:
-        """Return the time left if this run goes on as the earlier one [s], None if that had no such step.
-
-        It is 0 in a step that takes longer than expected: nobody knows how much.
+        """Return the time left if this run goes on as the earlier one [s]; None in a step that it did not have, or that
+        takes longer now.
         """
-        if self._place not in self.weights:
+        if self._text not in self.expected:
             return None
-        later = list(self.weights)[list(self.weights).index(self._place) + 1 :]
-        here = self._pace() * self.weights[self._place] - (time.monotonic() - self._begin)
-        return here + self._pace() * sum(self.weights[place] for place in later) if here > 0 else 0.0
+        pace, texts = self._pace(), list(self.expected)
+        here = pace * self.expected[self._text].took - (time.monotonic() - self._begin)
+        later = texts[texts.index(self._text) + 1 :]
+        return here + pace * sum(self.expected[text].took for text in later) if here > 0 else None
 
     def left_after_bar(self) -> float:
         """Return the part of it behind the bar that is shown now [s]."""
-        return self._pace() * sum(took for (_, bar), took in self.weights.items() if bar > self._bar)
+        bar = self.expected[self._text].bar if self._text in self.expected else self.bar
+        return self._pace() * sum(step.took for step in self.expected.values() if step.bar > bar)
 
     def _pace(self) -> float:
         """Time of the steps that are done over that of the earlier run."""
-        done = [place for place in self.steps if place in self.weights and place != self._place]
-        before = sum(self.weights[place] for place in done)
-        return sum(self.steps[place].all for place in done) / before if before > 0 else 1.0
+        done = [text for text in self.steps if text in self.expected and text != self._text]
+        before = sum(self.expected[text].took for text in done)
+        return sum(self.steps[text].took for text in done) / before if before > 0 else 1.0
 
     def save(self) -> None:
         """Add this run to the record, where that can be written."""
-        if not self._bar:
+        if not self.bar:
             return
         from armdyn.files import write_whole
 
@@ -99,7 +99,7 @@ class Durations:
             with suppress(*UNREADABLE):
                 record = _read(file)
                 arms = [arm for arm in record[self.names[0]]["arms"] if arm != self.arm]
-            steps = [[*place, round(took.all, 3), round(took.compiling, 3)] for place, took in self.steps.items()]
+            steps = [[text, round(one.took, 3), round(one.compiling, 3), one.bar] for text, one in self.steps.items()]
             about = {"arms": [*arms, self.arm][-MAX_ARMS:], "steps": steps}
             record = {key: value for key, value in record.items() if key not in self.names}
             latest = [*record.items(), *((name, about) for name in self.names)][-MAX_COMMANDS:]

@@ -70,7 +70,7 @@ def progress_bar(
     try:
         with make_bar(console) as bar:
             draw_line = add_task(bar, doing, durations())
-            durations().enter(doing, new_bar=True)
+            durations().bar += 1
 
             def show(done: float, total: float, text: str, has_result: bool = False) -> None:
                 nonlocal doing
@@ -91,7 +91,6 @@ def progress_bar(
         end_command(f" while {doing}; {outcome}")
     finally:
         monitor.saves = False
-        durations().enter("")
     monitor.settled.set()  # what was found is being written
     monitor.patience = PATIENCE_S
 
