@@ -16,6 +16,7 @@ import dataclasses
 import json
 import os
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -50,7 +51,7 @@ WITH_BARS = (
     "simulate ur5e --out run.npz --report run.html",
     "compare ur5e --report compare.html", "law ur5e computed-torque", "codegen ur5e inverse_dynamics",
     "identify ur5e log.csv --check", "codegen ur5e --fmu plant.fmu", "codegen ur5e --ros2 package",
-    "codegen ur5e --law computed-torque --fmu law.fmu", "law ur5e computed-torque --fmu law.fmu",
+    "codegen ur5e --law computed-torque --fmu law.fmu", "law ur5e computed-torque --fmu law.fmu", "study study.toml",
 )  # fmt: skip
 # Goals for this version [s of wall time, alone on two cores]: cold, warm.
 GOALS = {"identify-servo, six joints": (8.0, 4.0), "compare puma560": (40.0, 10.0)}
@@ -81,6 +82,7 @@ def write_table(path: Path, words: tuple[str, ...], columns: list[np.ndarray]) -
 
 def write_files(folder: Path) -> None:
     """Write the logs that the commands read."""
+    shutil.copy(Path(__file__).parents[1] / "examples" / "60_study.toml", folder / "study.toml")
     arm, rng = armdyn.arms.ur5e(), np.random.default_rng(0)
     t = np.arange(0.0, LOG_S, 1 / LOG_HZ)
     q = waves(t, arm.n, 1)

@@ -24,7 +24,7 @@ MAX_ARMS, MAX_COMMANDS = 20, 200  # that the record names
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, StopIteration)
 
 
-class Step(NamedTuple):
+class StepTime(NamedTuple):
     """Time of a step, the part of it in which kernels were compiled [s], and the bar of the command that shows it."""
 
     took: float
@@ -39,19 +39,19 @@ class Durations:
         self.command, self.arm = (*arguments, "", "")[:2]
         options = {word.partition("=")[0] for word in arguments if word.startswith("--")}
         self.names = " ".join([self.command, *sorted(options)]), self.command  # options may change what it does
-        self.steps: dict[str, Step] = {}
+        self.steps: dict[str, StepTime] = {}
         self.bar, self._text, self._bar = 0, "", 0
         self._begin, self._compiling = BEGIN, 0.0
 
     @cached_property
-    def expected(self) -> dict[str, Step]:
+    def expected(self) -> dict[str, StepTime]:
         """Steps of an earlier run, without the time of kernels if they were compiled for this arm."""
         for file in (record_file(), Path(__file__).with_name(RECORD)):
             with suppress(*UNREADABLE):
                 record = _read(file)
                 about = next(record[name] for name in self.names if name in record)
                 warm = self.arm in about["arms"]
-                steps = {text: Step(*numbers) for text, *numbers in about["steps"]}
+                steps = {text: StepTime(*numbers) for text, *numbers in about["steps"]}
                 return {text: step._replace(took=step.took - warm * step.compiling) for text, step in steps.items()}
         return {}
 
@@ -60,9 +60,13 @@ class Durations:
         text = " ".join(word for word in text.split() if not re.search(r"[\d./_]", word))
         if text == self._text:
             return
-        before, now, compiling = self.steps.get(self._text, Step(0.0, 0.0, self._bar)), time.monotonic(), _compiling()
+        before, now, compiling = (
+            self.steps.get(self._text, StepTime(0.0, 0.0, self._bar)),
+            time.monotonic(),
+            _compiling(),
+        )
         took, compiled = before.took + now - self._begin, before.compiling + compiling - self._compiling
-        self.steps[self._text] = Step(took, compiled, before.bar)
+        self.steps[self._text] = StepTime(took, compiled, before.bar)
         self._text, self._bar, self._begin, self._compiling = text, self.bar, now, compiling
 
     def left(self) -> float | None:
