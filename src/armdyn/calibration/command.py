@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 
 def command(calibration: Calibration, target: ArrayLike, q0: ArrayLike | None = None) -> NDArray:
-    """Solve for the arm as described (closed form where it has one), then by Newton steps for the calibrated one."""
+    """Solve for joints (..., n) that put `pose` to a target (..., 4, 4), or the first marker to one (..., 3).
+
+    First for the arm as described (closed form where it has one), then by Newton steps for the calibrated one.
+
+    Raises
+    ------
+    ArmdynError
+        If the arm does not reach a target within its limits.
+    """
     goal = as_floats(target)
     position = goal.shape[-1:] == (3,) and goal.shape[-2:] != (4, 4)
     if not position and goal.shape[-2:] != (4, 4):

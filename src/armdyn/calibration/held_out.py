@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from enum import Enum
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -19,16 +19,13 @@ FOLDS = 5
 NOISE_LIMITED_GAIN = 0.2  # share of the error of base and tool that a fitted model must take away to be written
 
 
-class CalibrationVerdict(str, Enum):  # noqa: UP042 (Python 3.10 has no StrEnum)
+class CalibrationVerdict(StrEnum):
     """Part of the result to write: the whole model, the zeros, or nothing but base and tool."""
 
     CALIBRATED = "calibrated"
     OFFSETS = "offsets suffice"
     NOISE_LIMITED = "noise-limited"
     BASE_AND_TOOL = "base and tool"  # nothing else was fitted
-
-    def __str__(self) -> str:
-        return self.value
 
 
 class PoseErrors(NamedTuple):

@@ -20,15 +20,7 @@ from armdyn.identification.logs.guess_columns import numbered
 from armdyn.identification.logs.read_csv import read_csv
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm
-from armdyn.spatial.rotation import (
-    from_axis_angle,
-    from_quaternion,
-    from_rpy,
-    from_zyz,
-    rotation_x,
-    rotation_y,
-    rotation_z,
-)
+from armdyn.spatial.rotation import from_axis_angle, from_quaternion, from_rpy, from_zyz
 from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting
 
@@ -40,14 +32,6 @@ def _from_vector(v: NDArray) -> NDArray:
     angle = np.linalg.norm(v, axis=-1)
     axis = np.where(angle[:, None] > 0, v, (0.0, 0.0, 1.0))
     return from_axis_angle(axis, angle)
-
-
-def _from_intrinsic(v: NDArray) -> NDArray:
-    return rotation_x(v[:, 0]) @ rotation_y(v[:, 1]) @ rotation_z(v[:, 2])
-
-
-def _from_zyx(v: NDArray) -> NDArray:
-    return rotation_z(v[:, 0]) @ rotation_y(v[:, 1]) @ rotation_x(v[:, 2])
 
 
 class Convention(NamedTuple):
@@ -67,8 +51,8 @@ CONVENTIONS = {
 UNNAMED = (("a", "b", "c"), ("phix", "phiy", "phiz"), ("alpha", "beta", "gamma"), ("ex", "ey", "ez"))
 CANDIDATES = {
     "roll, pitch, yaw about fixed axes": from_rpy,
-    "turns about x, then the new y, then the new z": _from_intrinsic,
-    "turns about z, then the new y, then the new x": _from_zyx,
+    "turns about x, then the new y, then the new z": lambda v: from_rpy(-v).swapaxes(-1, -2),
+    "turns about z, then the new y, then the new x": lambda v: from_rpy(v[:, ::-1]),
     "turns about z, then the new y, then the new z": from_zyz,
     "rotation vector": _from_vector,
 }

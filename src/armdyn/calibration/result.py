@@ -309,32 +309,11 @@ class Calibration(Reported, Frozen):
             at = Poses(rows, poses=self.pose(rows), sides=sides)
         return self.fit.unknowns.of(at), q.shape[:-1]
 
-    def command(self, target: ArrayLike, q0: ArrayLike | None = None) -> NDArray:
-        """Solve for joints (..., n) that put `pose` to a target (..., 4, 4), or the first marker to one (..., 3).
+    # -- joints to send, and files: functions of a calibration that have modules of their own -----------------------
 
-        Raises
-        ------
-        ArmdynError
-            If the arm does not reach a target within its limits.
-        """
-        return command(self, target, q0)
-
-    # -- files ------------------------------------------------------------------------------------------
-
-    def save(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        onto: str | os.PathLike[str] | None = None,
-        offsets: str | os.PathLike[str] | None = None,
-        placed: bool = False,
-    ) -> None:
-        """Write `arm` (`placed_arm`) to a .urdf, .xml (MJCF), .toml or UR's .yaml file; see `save_calibration`."""
-        save_calibration(self, path, onto=onto, offsets=offsets, placed=placed)
-
-    def save_offsets(self, path: str | os.PathLike[str]) -> None:
-        """Write the errors of the joints' zeros alone as YAML, for the controller."""
-        save_offsets(self, path)
+    command = command
+    save = save_calibration
+    save_offsets = save_offsets
 
     def c_code(self, directory: str | os.PathLike[str], *, steps: int = 5, prefix: str | None = None) -> CCode:
         """Write `command` as C: joints to send for a pose in the instrument's frame, from those of the nominal arm.

@@ -71,7 +71,6 @@ def save_calibration(
 
     Parameters
     ----------
-    calibration : Calibration
     path : str or path
         `.urdf`, `.xml` (MJCF) or `.toml`; `.yaml` for the kinematics parameters of UR's xacro. Deflections are kept in
         TOML and in the URDF's extension element.
@@ -155,12 +154,7 @@ def save_offsets(calibration: Calibration, path: str | os.PathLike[str]) -> None
         cause = f"the verdict is '{calibration.verdict}': no zeros are better than nominal"
         remedy = "measure more poses, or more precisely"
         raise ArmdynError(cause, where="save", remedy=remedy, names=(calibration.verdict,))
-    names, values = (
-        calibration.nominal.joint_names,
-        geometry[np.arange(len(geometry)), zero_columns(calibration.nominal)],
-    )
-    lines = [
-        "# Add to the readings of the joints [rad; m where they slide]. For frames that were written without them.",
-        *(f"{json.dumps(name)}: {value:.9g}" for name, value in zip(names, values, strict=True)),
-    ]
-    write_whole(path, "\n".join(lines) + "\n")
+    values = geometry[np.arange(len(geometry)), zero_columns(calibration.nominal)]
+    named = zip(calibration.nominal.joint_names, values, strict=True)
+    head = "# Add to the readings of the joints [rad; m where they slide]. For frames that were written without them."
+    write_whole(path, "\n".join([head, *(f"{json.dumps(name)}: {value:.9g}" for name, value in named)]) + "\n")

@@ -123,16 +123,11 @@ def encoder_error(q: NDArray) -> NDArray:
 
 def smooth(t: NDArray, x: NDArray) -> tuple[NDArray, NDArray, NDArray]:
     """Smoothed x (N, n), its rate and the rate of that, at times t (N,) that are about even."""
-    from scipy.ndimage import correlate1d
+    from scipy.signal import savgol_filter
 
     dt = float(np.median(np.diff(t)))
     half = max(2, round(SMOOTHING_WINDOW_S / dt / 2))  # five samples at least, for a cubic
     # Beyond its ends a motion goes on as if turned about them.
     padded = np.pad(x, ((half, half), (0, 0)), mode="reflect", reflect_type="odd")
-    # Savitzky and Golay: coefficients of the cubic through a window. SciPy's own filter would take half a second to
-    # import.
-    cubic = np.linalg.pinv(np.vander(dt * np.arange(-half, half + 1), 4, increasing=True))
-    q, qd, qdd = (
-        factor * correlate1d(padded, cubic[k], axis=0)[half:-half] for k, factor in enumerate((1.0, 1.0, 2.0))
-    )
+    q, qd, qdd = (savgol_filter(padded, 2 * half + 1, 3, k, dt, axis=0)[half:-half] for k in range(3))
     return q, qd, qdd

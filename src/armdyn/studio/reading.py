@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -61,8 +61,8 @@ def numbers(text: str, what: str) -> float | list[float] | None:
 
 def uploaded_log(reading: Reading, path: Path, arm: Arm) -> Log:
     """A log that came through the browser: where it lies here is nobody's business."""
-    log = _without(path, lambda: reading.read(path, arm))
-    return replace(log, path=None)
+    with hidden_folder(path):
+        return replace(reading.read(path, arm), path=None)
 
 
 def columns_of(path: Path, arm: Arm) -> tuple[str, ...]:
@@ -73,9 +73,10 @@ def columns_of(path: Path, arm: Arm) -> tuple[str, ...]:
         return ()
 
 
-def _without(path: Path, work: Callable[[], Any]) -> Any:
-    """Return the result of `work`; in its errors the file has its name alone."""
+@contextmanager
+def hidden_folder(path: Path) -> Iterator[None]:
+    """Let errors name a file, and those beside it, without their folder."""
     try:
-        return work()
+        yield
     except ArmdynError as error:
-        raise ArmdynError(str(error).replace(str(path), path.name)) from None
+        raise ArmdynError(str(error).replace(f"{path.parent}/", "")) from None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from armdyn.errors import ArmdynError
 from armdyn.model.named import library_names
 from armdyn.studio.drawing.subject import DrawnArm, open_subject
 from armdyn.studio.page import FileChoice, Page, note_html
+from armdyn.studio.reading import hidden_folder
 
 OTHER = "from a file"
 KINDS = "URDF, xacro, MJCF (.xml), TOML, or a DH table (.csv)"
@@ -31,10 +31,8 @@ class ArmPanel:
 
     def open(self, path: Path) -> None:
         """Go on with the arm of a file."""
-        try:
+        with hidden_folder(path):
             subject = open_subject(str(path), self.base.value.strip() or None, self.tip.value.strip() or None)
-        except ArmdynError as error:
-            raise ArmdynError(str(error).replace(f"{path.parent}/", "")) from None
         self._show(subject)
 
     def _chosen(self, word: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from armdyn.errors import ArmdynError
 from armdyn.shapes.obstacles import read_obstacles
 from armdyn.studio.page import FileChoice, Page, note_html, update
+from armdyn.studio.reading import hidden_folder
 from armdyn.studio.state import StudioState
 
 
@@ -30,11 +30,8 @@ class AroundPanel:
 
     def open(self, path: Path) -> None:
         """Read obstacles from a file."""
-        try:
-            obstacles = read_obstacles(path)
-        except ArmdynError as error:
-            raise ArmdynError(str(error).replace(str(path), path.name)) from None
-        self.page.state.change(obstacles=obstacles)
+        with hidden_folder(path):
+            self.page.state.change(obstacles=read_obstacles(path))
 
     def follow(self, state: StudioState) -> None:
         """Say what is there."""

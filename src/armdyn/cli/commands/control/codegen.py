@@ -72,7 +72,7 @@ def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float
     from armdyn.cli.commands.control.law import designed_law
     from armdyn.control.ros2.package import is_package_name, ros2_package
 
-    chosen = None if law is None else designed_law(arm, law, bandwidth, rate)
+    chosen = None if law is None else designed_law(arm, law, bandwidth, rate)[1]
     name = folder.resolve().name
     with progress_bar() as tell:
         package = ros2_package(

@@ -38,8 +38,7 @@ def law(
     if law is None:
         raise typer.BadParameter("expected the name of a law behind the arm; 'armdyn law list' shows all")
     subject = resolve(arm, base, tip)
-    ((name, chosen),) = designed_laws(subject, [law], bandwidth, rate).items()
-    warn_of_assumptions(chosen, rate)
+    name, chosen = designed_law(subject, law, bandwidth, rate)
     if fmu is not None:
         from armdyn.control.fmu import law_fmu
 
@@ -63,27 +62,19 @@ def print_laws(json: bool) -> None:
     print_json(lines) if json else print("\n".join(f"{name:{width}}  {line}" for name, line in lines.items()))
 
 
-def designed_laws(arm: Arm, names: list[str], bandwidth: float, rate: float) -> dict[str, Law]:
-    """Laws by name, designed for a bandwidth about a motion within the arm's limits."""
+def designed_law(arm: Arm, name: str, bandwidth: float, rate: float) -> tuple[str, Law]:
+    """A law with its full name, designed for a bandwidth about a motion within the arm's limits.
+
+    Warns of what the law assumes and the arm does not keep.
+    """
+    from armdyn.control.design.assumptions import failed_assumptions
     from armdyn.simulation.mismatch_study import swaying_designs
 
     with working("designing controllers"):
-        return swaying_designs(arm, bandwidth, rate, names)
-
-
-def designed_law(arm: Arm, name: str, bandwidth: float, rate: float) -> Law:
-    """One law by name; warns of what it assumes and the arm does not keep."""
-    (law,) = designed_laws(arm, [name], bandwidth, rate).values()
-    warn_of_assumptions(law, rate)
-    return law
-
-
-def warn_of_assumptions(law: Law, rate: float) -> None:
-    """Print the assumptions of a law that do not hold."""
-    from armdyn.control.design.assumptions import failed_assumptions
-
+        ((full_name, law),) = swaying_designs(arm, bandwidth, rate, [name]).items()
     for sentence in failed_assumptions(law, rate):
         typer.echo(f"armdyn: warning: {sentence}", err=True)
+    return full_name, law
 
 
 def print_selftest(sources: Sequence[Path]) -> None:

@@ -180,6 +180,7 @@ def _check(arm: Arm, logs: list[Log], results: FitOutputOptions, tell: Tell) -> 
     """Print what speaks against the logs, or write it as a page; fail if one cannot be used."""
     from armdyn.errors import ArmdynError
     from armdyn.identification.hypotheses.check import check_log
+    from armdyn.report.options import advice
 
     checks = []
     for k, log in enumerate(logs, start=1):
@@ -194,15 +195,9 @@ def _check(arm: Arm, logs: list[Log], results: FitOutputOptions, tell: Tell) -> 
     if results.json:
         print_json([check_summary(check) for check in checks])
     else:
-        print("\n\n".join(check.text(partial(_advice, check)) for check in checks))
+        print("\n\n".join(check.text(partial(advice, check.arm, log=check.log)) for check in checks))
     if not all(check.ok for check in checks):
         raise typer.Exit(1)
-
-
-def _advice(check: DataCheck, finding: Finding) -> str:
-    from armdyn.report.options import advice
-
-    return advice(check.arm, finding, check.log)
 
 
 def check_summary(check: DataCheck) -> dict[str, Any]:
