@@ -179,7 +179,11 @@ BAD = {
     ),
     "no motion": (
         lambda p: dataclasses.replace(p, q=0 * p.q),
-        {"cause": "no joint moves", "remedy": "measure poses in which every joint moves"},
+        {"cause": "all poses are the same", "remedy": "measure poses in which every joint moves"},
+    ),
+    "nothing measured": (
+        lambda p: dataclasses.replace(p, points=np.full_like(p.points, np.nan)),
+        {"cause": "no row has both joint positions and a measurement"},
     ),
     "another arm": (
         lambda p: dataclasses.replace(p, q=p.q[:, ::-1].copy() ** 2),

@@ -12,7 +12,7 @@ from tests.calibration.conftest import make_truth, measure, random_positions
 from tests.raising import raises
 
 import armdyn
-from armdyn.calibration.check import PoseMistake, name_mistakes
+from armdyn.calibration.check import PoseMistake
 from armdyn.calibration.poses import Poses
 from armdyn.model.arm import Arm
 from armdyn.model.library.sisters import ur_arm
@@ -106,8 +106,11 @@ def test_poses_of_a_sister_arm_are_named() -> None:
 
 
 def test_the_remedy_follows_the_mistake() -> None:
-    assert name_mistakes((PoseMistake("arm", arm="ur10e"),)).endswith("'ur10e' fits; use its description")
-    assert name_mistakes((PoseMistake("degrees"),)).endswith("in degrees; correct the file, or give its units")
+    assert "'ur10e'" in PoseMistake("arm", arm="ur10e").remedy
+    assert "angle='deg'" in PoseMistake("degrees").remedy
+    assert "length='mm'" in PoseMistake("millimetres").remedy
+    assert "columns" in PoseMistake("exchange", (1, 2)).remedy
+    assert "sign" in PoseMistake("sign", (1,)).remedy
 
 
 def test_calibrate_names_the_mistake(arm: Arm, poses: Poses) -> None:
@@ -122,6 +125,6 @@ def test_a_sister_of_the_arm_is_named() -> None:
     arm = armdyn.arms.ur10()
     (mistake,) = armdyn.check_poses(arm, poses).mistakes
     assert mistake.arm == "ur10e"
-    assert mistake.text == "the description is of another arm; 'ur10e' fits"
+    assert mistake.text == "the poses fit 'ur10e', not the description"
     assert any("is it of this arm? 'ur10e' fits far better" in note for note in armdyn.calibrate(arm, poses).notes)
     assert armdyn.check_poses(ur_arm("ur10e"), poses).ok

@@ -20,7 +20,7 @@ from armdyn.calibration.unknowns import CalibrationUnknowns, Waves, free_entries
 from armdyn.errors import ArmdynError, ArmdynWarning, DataError, ShapeError, quote
 from armdyn.frozen import compute_once
 from armdyn.identification.limits import CAREFUL_ERROR
-from armdyn.identification.logs.log import MIN_POSES, STILL_TRAVEL
+from armdyn.identification.logs.log import MIN_POSES
 from armdyn.model.arm import Arm, require_arm
 from armdyn.numerals import pluralize
 from armdyn.spatial.transform import check_transform
@@ -93,7 +93,7 @@ def calibrate(
     with interpreting(fitted[0] <= INTERPRETED_POSES):
         state, start = unknowns.start()
         if start.rms > CAREFUL_ERROR * spread(measured):
-            raise DataError(explain_misfit(arm, measured, start))
+            raise explain_misfit(arm, measured, start)
         fit = fit_evidence(unknowns, state)
     if not fit.converged:
         warnings.warn(
@@ -128,6 +128,3 @@ def _require_enough(unknowns: CalibrationUnknowns) -> None:
         cause = f"{pluralize(len(poses), 'pose')} cannot determine base and tool"
         remedy = f"measure at least {MIN_POSES} poses, better 30, in which every joint moves"
         raise DataError(cause, where=poses.name, remedy=remedy)
-    travel = np.ptp(poses.q, axis=0)
-    if not (travel > STILL_TRAVEL).any():
-        raise DataError("no joint moves", where=poses.name, remedy="measure poses in which every joint moves")

@@ -18,6 +18,7 @@ from armdyn.calibration.pose_columns import LENGTHS
 from armdyn.calibration.poses import Poses
 from armdyn.calibration.read_poses import read_poses
 from armdyn.calibration.start import Start, as_points, linear_start, spread
+from armdyn.errors import DataError
 from armdyn.kinematics.forward import forward_kinematics
 from armdyn.model.arm import Arm, require_arm
 from armdyn.model.library.sisters import sister_arms
@@ -26,7 +27,7 @@ from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting
 
 MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
-UNITS = {name: LENGTHS[unit] for name, unit in (("millimetres", "mm"), ("centimetres", "cm"), ("inches", "in"))}
+UNITS = {"millimetres": "mm", "centimetres": "cm", "inches": "in"}
 
 
 class PoseMistake(NamedTuple):
@@ -48,13 +49,28 @@ class PoseMistake(NamedTuple):
             "degrees": "joint positions are in degrees",
             "mirrored": "the points are mirrored: an axis has the wrong sign, or two axes are exchanged",
             "axes": f"the axes of positions are in the order {', '.join('xyz'[k] for k in self.axes)}",
-            "sign": f"joint {joints} has the wrong sign",
-            "exchange": f"joints {joints} are exchanged",
+            "sign": f"joint {joints} counts the other way",
+            "exchange": f"the positions of joints {joints} are exchanged",
             "shift": f"measurements come a row {'later' if self.value > 0 else 'earlier'} than joint positions",
             "inverse": "the poses are inverted: those of the instrument seen from the tool",
             "quaternion": "quaternions have the scalar first",
-            "arm": f"the description is of another arm; '{self.arm}' fits",
+            "arm": f"the poses fit '{self.arm}', not the description",
         }.get(self.kind, f"lengths are in {self.kind}")
+
+    @property
+    def remedy(self) -> str:
+        """Say what to do about it, in a clause."""
+        if self.kind in UNITS:
+            return f"read the poses with length='{UNITS[self.kind]}'"
+        return {
+            "degrees": "read the poses with angle='deg'",
+            "inverse": "read the poses with camera='tool'",
+            "sign": "reverse its sign in the file",
+            "exchange": "exchange their columns in the file",
+            "axes": "name the columns x, y, z in this order",
+            "quaternion": "name their columns qw, qx, qy, qz in this order",
+            "arm": f"use the description of '{self.arm}'",
+        }.get(self.kind, "correct the file")
 
     def mend(self, poses: Poses) -> Poses:
         """Return the poses without the mistake."""
@@ -118,23 +134,24 @@ def check_poses(arm: Arm, poses: Poses | str | os.PathLike[str], *, sisters: boo
     return PosesCheck(arm, measured, tuple(mistakes), first, rms)
 
 
-def explain_misfit(arm: Arm, poses: Poses, start: Start) -> str:
-    """Say that poses do not fit the arm, and why where a mistake explains it."""
-    size = f"{1e3 * start.rms:.3g} mm of {1e3 * spread(poses):.3g} mm"
+def explain_misfit(arm: Arm, poses: Poses, start: Start) -> DataError:
+    """Return the error of poses that do not fit the arm; it names the mistake where one explains it."""
     if mistakes := check_poses(arm, poses).mistakes:
-        return f"{poses.name}: base and tool leave {size}, for {name_mistakes(mistakes)}"
-    return (
-        f"{poses.name}: the poses do not fit arm '{arm.name}': base and tool leave {size}; use the description of the "
-        "arm that was measured, and check units and columns"
+        return mistakes_error(poses, mistakes)
+    cause = (
+        f"the poses do not fit arm '{arm.name}': with base and tool fitted, measured points are {1e3 * start.rms:.3g} mm "
+        f"off, of {1e3 * spread(poses):.3g} mm that they spread"
     )
+    remedy = "use the description of the arm that was measured; check units, columns and the noise of the instrument"
+    return DataError(cause, where=poses.name, remedy=remedy)
 
 
-def name_mistakes(mistakes: tuple[PoseMistake, ...]) -> str:
-    """Say what is wrong and what to do about it."""
-    remedy = (
-        "use its description" if any(mistake.arm for mistake in mistakes) else "correct the file, or give its units"
+def mistakes_error(poses: Poses, mistakes: tuple[PoseMistake, ...]) -> DataError:
+    """Return the error that says what is wrong with poses and what to do about it."""
+    remedies = dict.fromkeys(mistake.remedy for mistake in mistakes)
+    return DataError(
+        "; ".join(mistake.text for mistake in mistakes), where=poses.name, remedy=", and ".join(remedies)
     )
-    return f"{'; '.join(mistake.text for mistake in mistakes)}; {remedy}"
 
 
 def _sample(poses: Poses) -> Poses:
@@ -152,7 +169,7 @@ def _hypotheses(arm: Arm, poses: Poses) -> Iterator[PoseMistake]:
     turning = [j for j, joint in enumerate(arm.joints) if joint.kind == "revolute"]
     if turning and np.abs(poses.q[:, turning]).max() > np.pi / 2:
         yield PoseMistake("degrees", tuple(turning))
-    yield from (PoseMistake(name, value=factor) for name, factor in UNITS.items())
+    yield from (PoseMistake(name, value=LENGTHS[unit]) for name, unit in UNITS.items())
     if poses.points is not None:
         yield PoseMistake("mirrored")
     else:

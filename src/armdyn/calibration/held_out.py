@@ -45,6 +45,11 @@ class HeldOut(NamedTuple):
     full: PoseErrors | None
     folds: int
 
+    def of(self, verdict: CalibrationVerdict) -> PoseErrors:
+        """Errors of the model that a verdict allows to be written."""
+        fitted = {CalibrationVerdict.CALIBRATED: self.full, CalibrationVerdict.OFFSETS: self.offsets}
+        return fitted.get(verdict) or self.base_and_tool
+
     @property
     def gain(self) -> float:
         """Share of the mean error of base and tool that the fitted model takes away."""

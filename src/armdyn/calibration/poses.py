@@ -81,12 +81,19 @@ class Poses(Frozen):
         return Poses(self.q[which], points, poses, self.name, self.path, (), rows, sides)
 
     def require(self, arm: Arm) -> None:
-        """Raise where these cannot be poses of the arm."""
+        """Raise where these cannot be poses of the arm, or are of no use."""
         require_chain(arm, "calibration")
         if self.q.shape[1] != arm.n:
             cause = f"the poses have {self.q.shape[1]} joints, but arm '{arm.name}' has {arm.n}"
             remedy = "use the description of the arm that was measured, or name its base and tip"
             raise DataError(cause, where=self.name, remedy=remedy)
+        if not len(self):
+            cause = "no row has both joint positions and a measurement"
+            remedy = "write what was measured into its columns, such as x, y, z"
+            raise DataError(cause, where=self.name, remedy=remedy)
+        if len(self) > 1 and not (np.ptp(self.q, axis=0) > STILL_TRAVEL).any():
+            cause = "all poses are the same"
+            raise DataError(cause, where=self.name, remedy="measure poses in which every joint moves")
 
 
 def _sides(q: NDArray) -> NDArray:

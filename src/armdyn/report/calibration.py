@@ -62,11 +62,11 @@ def notebook(calibration: Calibration) -> str:
 def gain_text(calibration: Calibration) -> str:
     """Return a sentence about what calibration gains."""
     errors = calibration.held_out
-    best = errors.full or errors.offsets
+    result = errors.of(calibration.verdict)
     before = f"{1e3 * errors.base_and_tool.mean:.3g} mm"
-    if best is None:
+    if result is errors.base_and_tool:
         return f"Mean error at held-out poses: {before} with base and tool fitted."
-    return f"Mean error at held-out poses: {1e3 * best.mean:.3g} mm; with base and tool alone {before}."
+    return f"Mean error of the result at held-out poses: {1e3 * result.mean:.3g} mm; with base and tool alone {before}."
 
 
 def verdict_text(calibration: Calibration) -> str:
@@ -77,9 +77,10 @@ def verdict_text(calibration: Calibration) -> str:
 def doubtful_text(calibration: Calibration) -> list[str]:
     """The rows that disagree with the others, in a clause; none where none does."""
     rows = [str(row + 1) for row in calibration.doubtful]
+    remedy = "measure again, or delete"
     if len(rows) > 1:
-        return [f"poses {', '.join(rows)} (counted from 1) disagree with the others"]
-    return [f"pose {row} (counted from 1) disagrees with the others" for row in rows]
+        return [f"poses {', '.join(rows)} (counted from 1) disagree with the others: {remedy} their rows"]
+    return [f"pose {row} (counted from 1) disagrees with the others: {remedy} its row" for row in rows]
 
 
 def headings(calibration: Calibration) -> tuple[str, ...]:

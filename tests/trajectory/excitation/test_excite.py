@@ -191,6 +191,7 @@ def test_arms_without_room_are_rejected(change, parts):
         ({"noise": [1.0, 0.0, 1.0]}, {"where": "excite: noise", "expected": "finite numbers > 0"}),
         ({"noise": [1.0, 1.0]}, {"where": "excite: noise", "expected": "a number, or 3", "got": "[1.0, 1.0]"}),
         ({"harmonics": 0}, {"expected": "harmonics > 0"}),
+        ({"harmonics": 500}, {"expected": "harmonics <= 100"}),
         ({"harmonics": 2.5}, {"expected": "harmonics as a whole number", "got": "2.5"}),
         ({"seed": -1}, {"expected": "seed >= 0", "got": "-1"}),
         ({"workers": 0}, {"expected": "workers > 0"}),

@@ -36,7 +36,8 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
     try:
         layout = _layout(path)
     except OSError as error:
-        raise ReadError(f"cannot be read ({error.strerror})", path=path) from None
+        cause = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
+        raise ReadError(cause, path=path) from None
     _check_names(path, layout.names)
     notes: list[str] = []
     try:

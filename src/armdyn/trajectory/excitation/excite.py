@@ -32,6 +32,7 @@ from armdyn.trajectory.excitation.options import (
     SeriesOptions,
     merge_options,
     require_positive,
+    require_resolution,
 )
 from armdyn.trajectory.excitation.problem import ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, protect, protected_velocity
@@ -223,6 +224,7 @@ def excite(
     require_positive(duration=duration)
     parts = (series or SeriesOptions(), objective or ObjectiveOptions(), protection or ProtectionOptions())
     form, goal, spare, effort = merge_options(dict(keywords), (*parts, search or SearchOptions()))
+    require_resolution(duration, form, goal)
     velocity = protected_velocity(arm, max_velocity, spare.margin)
     limits = MotionLimits.of(arm, acceleration=max_acceleration, velocity=velocity, position=position)
     limits.check_room("excite", [joint.kind for joint in arm.coordinate_joints])

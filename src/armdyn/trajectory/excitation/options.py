@@ -235,6 +235,16 @@ def _with_one_meaning(keywords: dict[str, Any], parts: tuple[Any, ...]) -> dict[
     return rest
 
 
+def require_resolution(duration: float, series: SeriesOptions, objective: ObjectiveOptions) -> None:
+    """Reject harmonics that the samples of the search do not resolve (sampling theorem)."""
+    frequency = 1 / duration if series.frequency is None else series.frequency
+    highest, resolved = series.harmonics * frequency, objective.samples / (2 * duration)
+    if highest > resolved:
+        reach = f"{series.harmonics} harmonics of {frequency:g} Hz reach {highest:g} Hz"
+        cause = f"{reach}, but the {objective.samples} samples of the search resolve {resolved:g} Hz"
+        raise ArmdynError(cause, where="excite", expected=f"harmonics <= {int(resolved / frequency)}")
+
+
 def require_positive(**settings: float | None) -> None:
     """Reject numbers that are not above zero; None stands for a default."""
     for name, value in settings.items():

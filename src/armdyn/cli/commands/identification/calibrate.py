@@ -51,16 +51,19 @@ class CalibrationOutputOptions:
     code: Path | None = None
     report: Path | None = None
 
-    def write(self, calibration: Calibration) -> None:
-        """Write the files."""
+    def write(self, calibration: Calibration) -> list[Path]:
+        """Write the files; their paths."""
+        code = ()
         if self.out is not None:
             calibration.save(self.out, onto=self.onto, offsets=self.offsets, placed=self.placed)
         elif self.offsets is not None:
             calibration.save_offsets(self.offsets)
         if self.code is not None:
-            calibration.c_code(self.code)
+            printed = calibration.c_code(self.code)
+            code = (printed.source, printed.header, printed.selftest)
         if self.report is not None:
             calibration.report(self.report)
+        return [path for path in (self.out, self.offsets, *code, self.report) if path is not None]
 
 
 def calibrate(
@@ -79,9 +82,8 @@ def calibrate(
 ) -> None:
     """Find base, tool, joint frames, zeros and the deflection under gravity from measured poses."""
     from armdyn.calibration.calibrate import calibrate as fit_poses
-    from armdyn.calibration.check import check_poses, name_mistakes
+    from armdyn.calibration.check import check_poses, mistakes_error
     from armdyn.calibration.read_poses import read_poses
-    from armdyn.errors import DataError
 
     keywords = errors.keywords()
     require_folders(results.offsets, report=results.report, model=results.out)
@@ -93,15 +95,15 @@ def calibrate(
         tell(0.0, 1.0, "reading and checking poses")
         measured = read_poses(poses, described, angle="deg" if degrees else "rad", length=unit, camera=camera)
         if mistakes := check_poses(described, measured).mistakes:
-            raise DataError(f"{poses.name}: {name_mistakes(mistakes)}")
+            raise mistakes_error(measured, mistakes)
         tell(FITTING, 1.0, "fitting")
         calibration = fit_poses(described, measured, **keywords)
         calibration.judge(lambda done, total, text: tell(JUDGING + (1 - JUDGING) * done / total, 1.0, text))
-    results.write(calibration)
+    written = results.write(calibration)
     if json:
         print_json(_numbers(calibration))
     else:
-        _print(calibration, results.out)
+        _print(calibration, written)
 
 
 def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
@@ -135,7 +137,7 @@ def _numbers(calibration: Calibration) -> dict[str, Any]:
     return {"verdict": str(calibration.verdict), "held_out": errors, "noise": calibration.noise} | values
 
 
-def _print(calibration: Calibration, out: Path | None) -> None:
+def _print(calibration: Calibration, written: list[Path]) -> None:
     from armdyn.report.calibration import doubtful_text, error_rows, gain_text, headings, offset_rows, verdict_text
 
     print_table(
@@ -147,5 +149,5 @@ def _print(calibration: Calibration, out: Path | None) -> None:
         print_table("Zeros", ("joint", "error ", "95 % ", "determined "), offset_rows(calibration))
     print_list("Notes", [*calibration.notes, *doubtful_text(calibration)])
     print_line(f"{verdict_text(calibration)} {gain_text(calibration)}", "bold")
-    if out is not None:
-        print_line(f"written: {out}", whole=True)
+    if written:
+        print_line(f"written: {', '.join(map(str, written))}", whole=True)
