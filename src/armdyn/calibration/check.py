@@ -139,8 +139,8 @@ def explain_misfit(arm: Arm, poses: Poses, start: Start) -> DataError:
     if mistakes := check_poses(arm, poses).mistakes:
         return mistakes_error(poses, mistakes)
     cause = (
-        f"the poses do not fit arm '{arm.name}': with base and tool fitted, measured points are {1e3 * start.rms:.3g} mm "
-        f"off, of {1e3 * spread(poses):.3g} mm that they spread"
+        f"the poses do not fit arm '{arm.name}': with base and tool fitted, measured points are "
+        f"{1e3 * start.rms:.3g} mm off and spread over {1e3 * spread(poses):.3g} mm"
     )
     remedy = "use the description of the arm that was measured; check units, columns and the noise of the instrument"
     return DataError(cause, where=poses.name, remedy=remedy)
@@ -149,9 +149,7 @@ def explain_misfit(arm: Arm, poses: Poses, start: Start) -> DataError:
 def mistakes_error(poses: Poses, mistakes: tuple[PoseMistake, ...]) -> DataError:
     """Return the error that says what is wrong with poses and what to do about it."""
     remedies = dict.fromkeys(mistake.remedy for mistake in mistakes)
-    return DataError(
-        "; ".join(mistake.text for mistake in mistakes), where=poses.name, remedy=", and ".join(remedies)
-    )
+    return DataError("; ".join(mistake.text for mistake in mistakes), where=poses.name, remedy=", and ".join(remedies))
 
 
 def _sample(poses: Poses) -> Poses:
