@@ -22,7 +22,7 @@ MAX_FILES = 22  # of a folder
 BUDGET = {
     ".": 1036, "calibration": 1699, "cli": 3500, "control": 3960, "dynamics": 3920, "identification": 8810,
     "kinematics": 1620, "model": 5051, "report": 1616, "servo": 1354, "shapes": 730, "simulation": 4440,
-    "spatial": 310, "studio": 2627, "study": 1891, "trace": 5175, "trajectory": 3780,
+    "spatial": 310, "studio": 2628, "study": 1891, "trace": 5175, "trajectory": 3780,
 }  # fmt: skip
 NO_CODE = {
     tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER,
