@@ -6,7 +6,7 @@ import inspect
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -118,6 +118,8 @@ def _check(plant: Plant) -> None:
 class _Stepped:
     """Subject of the function of a plant's step; all of the plant's numbers are constants of it."""
 
+    trace_sizes: ClassVar[Mapping[str, int]] = {}  # all shapes are numbers already
+
     def __init__(self, plant: Plant, clock: Clock) -> None:
         self.plant, self.clock, self.name = plant, clock, plant.arm.name
         rows = plant_data(plant, plant.kind, clock.h, plant.own_theta[None])
@@ -128,11 +130,6 @@ class _Stepped:
     def digest(self) -> str:
         """All numbers of the plant, as text."""
         return repr({name: row.tolist() for name, row in self.data.items()})
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """None: all shapes are numbers already."""
-        return {}
 
     @property
     def trace_key(self) -> str:

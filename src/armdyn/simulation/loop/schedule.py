@@ -18,7 +18,7 @@ from armdyn.errors import ShapeError, expect, quote
 from armdyn.simulation.loop.programs import OUTPUTS, LoopTiming
 from armdyn.simulation.plant.data import plant_data
 from armdyn.simulation.plant.parts import PlantFeatures
-from armdyn.simulation.plant.payload import Change, Drop, PickUp, added_parameters
+from armdyn.simulation.plant.payload import Change, PickUp, added_parameters
 from armdyn.simulation.plant.plant import Plant
 from armdyn.simulation.plant.wrist_sensor import WristSensor
 from armdyn.trace.pool import pool
@@ -183,7 +183,9 @@ class Schedule:
                 yield PayloadInterval(first, at, theta + load, tuple(grips))
                 first, grips = at, []
             before = load
-            load = np.zeros_like(load) if isinstance(change, Drop) else load + added_parameters(self.plant.arm, change)
+            load = (
+                load + added_parameters(self.plant.arm, change) if isinstance(change, PickUp) else np.zeros_like(load)
+            )
             if isinstance(change, PickUp) and change.at_rest:
                 grips.append((theta + before, theta + load))
         if first < self.clock.steps:

@@ -15,8 +15,19 @@ from armdyn.model.arm import Arm
 from armdyn.simulation.plant.elasticity import inertias
 
 
+@dataclass(frozen=True)
+class Change:
+    """A change of what the arm carries, at a time [s]."""
+
+    t: float
+
+    def __post_init__(self) -> None:
+        fits = is_number(self.t) and self.t >= 0
+        expect(fits, type(self).__name__, "a time t >= 0 in seconds", self.t, ModelError)
+
+
 @dataclass(frozen=True, eq=False)
-class PickUp:
+class PickUp(Change):
     """A body picked up at a time; see `Arm.with_payload` for its description.
 
     Parameters
@@ -35,32 +46,15 @@ class PickUp:
         and only M changes.
     """
 
-    t: float
     mass: float
     com: ArrayLike = (0.0, 0.0, 0.0)
     inertia: ArrayLike | None = None
     at_rest: bool = True
 
-    def __post_init__(self) -> None:
-        _check_time(self)
-
 
 @dataclass(frozen=True)
-class Drop:
+class Drop(Change):
     """All bodies picked up before are dropped: velocities stay, the bodies take their momentum with them."""
-
-    t: float
-
-    def __post_init__(self) -> None:
-        _check_time(self)
-
-
-Change = PickUp | Drop
-
-
-def _check_time(change: Change) -> None:
-    name = type(change).__name__
-    expect(is_number(change.t) and change.t >= 0, name, "a time t >= 0 in seconds", change.t, ModelError)
 
 
 def added_parameters(arm: Arm, change: PickUp) -> NDArray:
