@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.control.settings import as_numbers
 from armdyn.errors import ShapeError, expect, quote
-from armdyn.frozen import Frozen
+from armdyn.frozen import Frozen, PartOf
 from armdyn.model.arm import Arm
 from armdyn.trace.shapes import evaluate, text
 from armdyn.trace.symbols import ca
@@ -63,10 +63,9 @@ class Law(Frozen, ABC):
     begun_states: ClassVar[tuple[str, ...]] = ()  # flags of a sample before, cleared when a measurement is lost
     arm: Arm
 
-    @property
-    def subject(self) -> Any:
-        """Owner of the sizes and data of the formula: the arm, or what is known of it."""
-        return self.arm
+    subject = PartOf[Any]("arm", "Owner of the sizes and data of the formula: the arm, or what is known of it.")
+    trace_sizes = PartOf[Mapping[str, int]]("subject.trace_sizes", "Sizes that the parameters' shapes may mention.")
+    models_friction = PartOf[bool]("compensates_friction", "Whether torques compensate friction, known or estimated.")
 
     @property
     def params(self) -> dict[str, NDArray]:
@@ -79,11 +78,6 @@ class Law(Frozen, ABC):
     def core_shape(self, name: str) -> tuple[int, ...]:
         """Shape of one parameter without batch axes."""
         return evaluate(self.shapes[name], self.trace_sizes)
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """Sizes that the parameters' shapes may mention."""
-        return self.subject.trace_sizes  # type: ignore[no-any-return]
 
     @property
     def trace_key(self) -> str:
@@ -104,11 +98,6 @@ class Law(Frozen, ABC):
     def compensates_friction(self) -> bool:
         """Whether the torques compensate friction of the model's joints."""
         return False
-
-    @property
-    def models_friction(self) -> bool:
-        """Whether the torques compensate friction that is known or estimated."""
-        return self.compensates_friction
 
     def without_friction(self) -> Law:
         """The same law, with friction left to others; an error if it cannot be."""

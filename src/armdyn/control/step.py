@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import cached_property, lru_cache, wraps
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,16 +26,13 @@ MOTION = ("q", "qd", "q_ref", "qd_ref", "qdd_ref")
 class StepSubject:
     """Subject of the function of a law's step: the law's numbers by name, and the period [s]."""
 
+    trace_sizes: ClassVar[Mapping[str, int]] = {}  # all shapes are numbers already
+
     def __init__(self, law: Law, period: float = 0.0) -> None:
         self.law, self.period, self.name = law, period, law.arm.name
         self.state = law.init()
         self.channels = _channel_shapes(law, period)
         self.bound = (*law.shapes, "dt")
-
-    @property
-    def trace_sizes(self) -> Mapping[str, int]:
-        """None: all shapes are numbers already."""
-        return {}
 
     @cached_property
     def trace_key(self) -> str:

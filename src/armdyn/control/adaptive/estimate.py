@@ -78,15 +78,11 @@ class Adaptive(ModelBased):
 
     arm = PartOf[Arm]("unknowns.arm", "The model.")
 
-    @property
-    def subject(self) -> AdaptiveParameters:
-        """The model's known part, and what of it is unknown."""
-        return self.unknowns
-
+    subject = PartOf[AdaptiveParameters]("unknowns", "The model's known part, and what of it is unknown.")
     compensates_friction = PartOf[bool]("unknowns.knows_friction", "Whether there is friction that is not unknown.")
 
     @property
-    def models_friction(self) -> bool:
+    def models_friction(self) -> bool:  # type: ignore[override]
         """Whether there is friction, known or not."""
         return self.compensates_friction or bool(self.unknowns.friction)
 

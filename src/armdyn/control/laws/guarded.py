@@ -14,6 +14,7 @@ from armdyn.control.laws.model import MODEL_SHAPES, model_data, model_torque
 from armdyn.control.laws.wrapped import Wrapped
 from armdyn.control.settings import one_number
 from armdyn.errors import ShapeError, check_choice, expect
+from armdyn.frozen import PartOf
 
 FALLBACKS = ("zero", "gravity")
 
@@ -104,10 +105,7 @@ class Guarded(Wrapped):
         model = MODEL_SHAPES if self.fallback == "gravity" else {}
         return {"patience": "1", "largest": "n", "jump": "n", **model}
 
-    @property
-    def largest(self) -> NDArray:
-        """The limit, under a name of its own among the parameters."""
-        return np.asarray(self.limit)
+    largest = PartOf[NDArray]("limit", "The limit, under a name of its own among the parameters.")
 
     @property
     def own_state(self) -> dict[str, NDArray]:

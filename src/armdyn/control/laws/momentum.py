@@ -24,6 +24,7 @@ from armdyn.dynamics.drive import augmented_mass_matrix, drive_torque
 from armdyn.dynamics.friction import friction_torque
 from armdyn.dynamics.gravity import gravity_torque
 from armdyn.errors import ShapeError, check_choice
+from armdyn.frozen import PartOf
 from armdyn.kinematics.jacobian import jacobian
 from armdyn.model.arm import Arm
 from armdyn.model.quantities import DriveData, Gravity, Number, Q, Qd, Theta, Vec
@@ -182,10 +183,7 @@ class MomentumObserver(Wrapped):
         super().__post_init__()
         check_choice("MomentumObserver", "reaction", self.reaction, REACTIONS, ShapeError)
 
-    @property
-    def watch_bandwidth(self) -> NDArray:
-        """The bandwidth, under a name of its own among the parameters."""
-        return np.asarray(self.bandwidth)
+    watch_bandwidth = PartOf[NDArray]("bandwidth", "The bandwidth, under a name of its own among the parameters.")
 
     @traced_step
     def step(self, arm: Arm, params: Values, state: Values, q: Any, qd: Any, ref: Reference, dt: Any) -> Answer:

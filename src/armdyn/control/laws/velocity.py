@@ -62,12 +62,8 @@ class EstimatedVelocity(Wrapped):
         first, now = {"qd_hat": state["qd_hat"], **self.begin(q)}, self.estimate(params, state, q, dt)
         estimator = {name: ca.if_else(state["seen"] > 0.5, now[name], first[name]) for name in now}
         tau, after = self.inner(params, state, q, estimator["qd_hat"], ref, dt)
-        after |= {**estimator, "seen": ca.SX(1), **self.remember_torque(tau)}
+        after |= {**estimator, "seen": ca.SX(1), **dict.fromkeys(self.torque_states, tau)}
         return tau, after
-
-    def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
-        """Return what the next sample needs of the torques."""
-        return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +205,3 @@ class ObservedVelocity(EstimatedVelocity):
         x = state["q_hat"] + dt / 2 * (before + v)
         wrong = q - x
         return {"qd_hat": v + (1 - pole) ** 2 / dt * wrong, "q_hat": x + (1 - pole**2) * wrong}
-
-    def remember_torque(self, tau: Symbol) -> dict[str, Symbol]:
-        """Torques until the next sample."""
-        return {"tau_given": tau}

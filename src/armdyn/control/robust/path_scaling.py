@@ -97,7 +97,7 @@ class PathScaling(ModelLaw):
         return {"begins": t[:-1], "polynomials": curve.c[::-1].transpose(1, 0, 2).reshape(self.pieces, -1)}
 
     @property
-    def trace_sizes(self) -> Mapping[str, int]:
+    def trace_sizes(self) -> Mapping[str, int]:  # type: ignore[override]
         """The arm's, and the number of pieces."""
         return {**self.arm.trace_sizes, "p": self.pieces}
 
