@@ -12,13 +12,15 @@ from tests.raising import raises
 import armdyn
 from armdyn import Arm, Inertia, Joint, Limits, Link
 from armdyn.errors import LimitError
-from armdyn.report.excitation import OPTIONS
+from armdyn.report.texts import texts
 from armdyn.spatial.transform import transform
 from armdyn.trajectory.excitation.confinement import confinements, too_weak
 from armdyn.trajectory.excitation.options import ProtectionOptions
 from armdyn.trajectory.excitation.protection import protect
 from armdyn.trajectory.fourier import FourierSeries
 from armdyn.trajectory.motion_limits import MotionLimits
+
+OPTIONS = texts("excitation")["options"]
 
 
 def palletiser():

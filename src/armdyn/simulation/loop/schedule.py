@@ -174,7 +174,7 @@ class Schedule:
 
     def spans(self) -> Iterator[PayloadInterval]:
         """The run in stretches of constant payload."""
-        theta = self.plant.own_theta
+        arm, theta = self.plant.arm, self.plant.own_theta
         load, first = np.zeros(theta.shape[-1]), 0
         grips: list[tuple[NDArray, NDArray]] = []
         for change in self.plant.changes:
@@ -183,9 +183,7 @@ class Schedule:
                 yield PayloadInterval(first, at, theta + load, tuple(grips))
                 first, grips = at, []
             before = load
-            load = (
-                load + added_parameters(self.plant.arm, change) if isinstance(change, PickUp) else np.zeros_like(load)
-            )
+            load = load + added_parameters(arm, change) if isinstance(change, PickUp) else np.zeros_like(load)
             if isinstance(change, PickUp) and change.at_rest:
                 grips.append((theta + before, theta + load))
         if first < self.clock.steps:
