@@ -295,7 +295,7 @@ def test_broken_obstacles_change_nothing(tab, tmp_path):
 
 def test_another_arm_is_chosen_from_the_library_and_from_a_file(another, arm, tmp_path):
     with another(arm) as tab:
-        tab.state.carry(2.0)
+        tab.state.change(payload=2.0)
         old = tab.page
         act(tab.arm.library, "puma3")
         assert tab.state.arm.name == "puma3"
@@ -380,7 +380,7 @@ def test_tabs_do_not_touch_each_other_and_reloading_goes_on(arm, opened):
         with opened(studio) as one, opened(studio) as two:
             one.state.rest_at([0.1, 0.2])
             two.state.rest_at([-0.3, 0.4])
-            two.state.carry(3.0)
+            two.state.change(payload=3.0)
             assert one.joints.sliders[0].value == 5.7
             assert two.joints.sliders[0].value == -17.2
             assert one.torques.payload.value == 0.0

@@ -32,9 +32,9 @@ def test_a_motion_ends_at_rest(state):
 
 
 def test_a_payload_changes_the_model_only_while_it_is_carried(state):
-    state.carry(2.0)
+    state.change(payload=2.0)
     assert state.now.loaded.links[-1].inertia.mass == pytest.approx(state.arm.links[-1].inertia.mass + 2)
-    state.carry(0.0)
+    state.change(payload=0.0)
     assert state.now.loaded is state.arm
 
 

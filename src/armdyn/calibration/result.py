@@ -32,7 +32,7 @@ from armdyn.calibration.start import FLAT_SHARE
 from armdyn.calibration.unknowns import GROUPS, CalibrationState, CalibrationUnknowns, zero_columns
 from armdyn.calibration.write import moved_arm, placed_arm, save_calibration, save_offsets
 from armdyn.errors import ArmdynError
-from armdyn.frozen import Frozen
+from armdyn.frozen import Frozen, PartOf
 from armdyn.identification.logs.log import STILL_TRAVEL
 from armdyn.model.arm import Arm
 from armdyn.presentation import Reported
@@ -137,15 +137,11 @@ class Calibration(Reported, Frozen):
         """Deviations of measurements about their predictions at poses that were not fitted to."""
         return predictive_noise(self.fit.unknowns)
 
-    @property
-    def noise(self) -> float:
-        """Deviation of a measured coordinate about its prediction, all that the model lacks included [m]."""
-        return self.predictive_noise.shift
-
-    @property
-    def converged(self) -> bool:
-        """Whether numbers and deviations have settled."""
-        return self.fit.converged
+    noise = PartOf[float](
+        "predictive_noise.shift",
+        "Deviation of a measured coordinate about its prediction, all that the model lacks included [m].",
+    )
+    converged = PartOf[bool]("fit.converged", "Whether numbers and deviations have settled.")
 
     # -- residuals --------------------------------------------------------------------------------------
 

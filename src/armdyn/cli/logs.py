@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, overload
 
 import typer
 
+from armdyn.frozen import PartOf
+
 if TYPE_CHECKING:
     from armdyn.identification.logs.log import Log
     from armdyn.model.arm import Arm
@@ -98,10 +100,7 @@ class LogOptions:
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     corrections: LogCorrectionOptions = field(default_factory=LogCorrectionOptions)
 
-    @property
-    def delay(self) -> float | None:
-        """Delay of the torques [s], if it is known."""
-        return self.corrections.delay
+    delay = PartOf[float | None]("corrections.delay", "Delay of the torques [s], if it is known.")
 
     def without_delay(self) -> LogOptions:
         """The same options, but the delay stays in the logs."""

@@ -15,6 +15,7 @@ from armdyn.numerals import pluralize
 from armdyn.report.texts import texts
 
 TEXTS = texts("calibration")
+FRAME_HEADINGS = ("joint", "x [mm]", "y [mm]", "z [mm]", "rx [mrad]", "ry [mrad]", "rz [mrad]")
 MODELS = {"base_and_tool": "base and tool", "offsets": "and zeros of the joints", "full": "full model"}
 KINDS = {
     CalibrationVerdict.CALIBRATED: "good",
@@ -41,7 +42,7 @@ def page(calibration: Calibration) -> str:
         parts += [
             html.heading("Zeros of the joints"),
             html.table(("joint", "error", "95 %", "determined"), offset_rows(calibration)),
-            html.fold("Errors of the joints' frames", html.table(frame_headings(), frame_rows(calibration))),
+            html.fold("Errors of the joints' frames", html.table(FRAME_HEADINGS, frame_rows(calibration))),
         ]
     zeros = [text for verdict, text in TEXTS["zeros"].items() if verdict == calibration.verdict]
     parts.append(html.fold("Definitions", html.listing([*TEXTS["definitions"], *zeros])))
@@ -116,11 +117,6 @@ def offset_rows(calibration: Calibration) -> list[tuple[str, ...]]:
 
 def _milli(x: float) -> str:
     return f"{round(1e3 * float(x), 3) + 0.0:+.3f}"  # no negative zero
-
-
-def frame_headings() -> tuple[str, ...]:
-    """Return the headings of the table of frames."""
-    return ("joint", "x [mm]", "y [mm]", "z [mm]", "rx [mrad]", "ry [mrad]", "rz [mrad]")
 
 
 def frame_rows(calibration: Calibration) -> list[tuple[str, ...]]:

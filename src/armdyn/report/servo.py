@@ -41,7 +41,7 @@ def page(fit: ServoFit, out: Path | None = None) -> str:
             (*columns(fit), "verdict"), [(*row, lamp) for row, lamp in zip(rows(fit), lights(fit), strict=True)]
         ),
         html.paragraph(f"{LEGEND} The scale of torques: {TEXTS['scales'][fit.scale]}.", "small"),
-        *_mass_scale(fit),
+        *([] if fit.scale == "description" else [html.paragraph(TEXTS["mass_scale"].format(factor=fit.mass_scale))]),
         html.heading("Replay"),
         html.svg(draw(fit)),
         html.heading("Details"),
@@ -72,12 +72,6 @@ def _doubts(fit: ServoFit) -> list[str]:
         text = TEXTS["unknown"].format(some=len(names), all=fit.arm.n, names=", ".join(names))
     findings = html.listing(warning[0].upper() + warning[1:] + "." for warning in fit.warnings)
     return [html.paragraph(text, "warn" if names else ""), html.fold(f"Findings ({len(fit.warnings)})", findings)]
-
-
-def _mass_scale(fit: ServoFit) -> list[str]:
-    if fit.scale == "description":
-        return []
-    return [html.paragraph(f"Identification multiplied the description's masses by {fit.mass_scale:.3f}.")]
 
 
 def columns(fit: ServoFit) -> tuple[str, ...]:

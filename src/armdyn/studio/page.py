@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from armdyn.errors import ArmdynError
+from armdyn.frozen import PartOf
 from armdyn.studio.jobs import Cancelled, Job, sentence
 from armdyn.studio.player import Player
 from armdyn.studio.state import ArmState
@@ -33,10 +34,7 @@ class Page:
     jobs: list[Job] = field(default_factory=list)
     closed: bool = False
 
-    @property
-    def gui(self) -> Any:
-        """viser's interface to buttons and sliders."""
-        return self.client.gui
+    gui = PartOf[Any]("client.gui", "viser's interface to buttons and sliders.")
 
     def say(self, title: str, text: str, color: str = "blue") -> None:
         """Show a note for some seconds."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from armdyn.frozen import PartOf
 from armdyn.studio.motion import PlayedMotion
 from armdyn.studio.state import ArmState
 
@@ -30,10 +31,7 @@ class Player:
         """Whether the motion runs."""
         return self._playing.is_set()
 
-    @property
-    def motion(self) -> PlayedMotion | None:
-        """Motion that can be played."""
-        return self.state.now.motion
+    motion = PartOf[PlayedMotion | None]("state.now.motion", "Motion that can be played.")
 
     def load(self, motion: PlayedMotion, **fields: Any) -> None:
         """Take another motion, and show its start; other fields of the state may change with it."""

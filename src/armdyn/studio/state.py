@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError
+from armdyn.frozen import PartOf
 from armdyn.kinematics.forward import forward_kinematics, link_poses
 from armdyn.model.arm import Arm
 from armdyn.shapes.obstacles import HalfSpace, Obstacle, mounting_plane
@@ -97,15 +98,8 @@ class ArmState:
         """State that is shown now."""
         return self._now
 
-    @property
-    def arm(self) -> Arm:
-        """As identified, or as described."""
-        return self._now.arm
-
-    @property
-    def moment(self) -> Moment:
-        """The arm's posture and motion."""
-        return self._now.moment
+    arm = PartOf[Arm]("now.arm", "The arm as identified, or as described.")
+    moment = PartOf[Moment]("now.moment", "The arm's posture and motion.")
 
     def on_change(self, listener: Listener) -> None:
         """Call `listener` now and after every change."""
@@ -138,14 +132,6 @@ class ArmState:
             q = self.moment.q.copy()
             q[i] = value
             self.rest_at(q)
-
-    def carry(self, payload: float) -> None:
-        """Put a mass [kg] at the tip."""
-        self.change(payload=payload)
-
-    def pull_at(self, frame: str | None) -> None:
-        """Show and pull a frame, by its name, in the place of the tip."""
-        self.change(frame=frame)
 
     def show(self, moment: Moment) -> None:
         """Show a moment."""

@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from armdyn.frozen import PartOf
 from armdyn.studio.drawing.scene import ArmScene
 from armdyn.studio.drawing.subject import DrawnArm
 from armdyn.studio.page import Page
@@ -56,10 +57,7 @@ class Tab:
         self.page.close()
         self._folder.cleanup()
 
-    @property
-    def state(self) -> ArmState:
-        """State that it shows."""
-        return self.page.state
+    state = PartOf[ArmState]("page.state", "State that it shows.")
 
     def _build(self, subject: DrawnArm, start: StudioState) -> None:
         state = ArmState(start)

@@ -222,13 +222,10 @@ def _metrics(runs: list[TaskRun], chosen: DriveChoice) -> dict[str, float]:
         series["manipulability"].append(mobility.min())
         if chosen.drives:
             series["natural_frequency"].append(_lowest_frequency(run, chosen.drives))
-    judged = {name: float((min if _is_high(name) else max)(values)) for name, values in series.items() if values}
+    better = {**METRICS, **WITH_DRIVES}
+    judged = {name: float((min if better[name] == "high" else max)(x)) for name, x in series.items() if x}
     mass = sum(drive.mass for drive in chosen.drives)
     return {**judged, "energy": float(sum(series["energy"])), "drive_mass": mass}
-
-
-def _is_high(name: str) -> bool:
-    return {**METRICS, **WITH_DRIVES}[name] == "high"
 
 
 def _lowest_frequency(run: TaskRun, drives: tuple[CatalogueDrive, ...]) -> float:
@@ -272,7 +269,7 @@ def read(document: StudyTable, head: Head) -> Design:
         if np.isnan(arm.theta).any():
             cause = f"the inertia of '{word}' is unknown; torques need it"
             raise StudyError(cause, where=f"{document.where}: arms", names=(word,))
-    tasks = _tasks(document)
+    tasks = tuple(map(_task, document.tables("tasks") if document.has("tasks") else [document.table("task")]))
     catalogue = read_catalogue(document.text("drives"), head, document.where) if document.has("drives") else ()
     metrics = {**METRICS, **(WITH_DRIVES if catalogue else {})}
     known = parameter_names(min(arm.n for arm in candidates.values()))
@@ -284,13 +281,6 @@ def read(document: StudyTable, head: Head) -> Design:
         head, samples.count * len(words), metrics, ("arm",), samples.names, read_bounds(document, metrics), extra,
         candidates, tasks, samples, rank_by, catalogue,
     )  # fmt: skip
-
-
-def _tasks(document: StudyTable) -> tuple[Task, ...]:
-    """The table [task], or the tables [[tasks]]."""
-    if document.has("tasks"):
-        return tuple(_task(table) for table in document.tables("tasks"))
-    return (_task(document.table("task")),)
 
 
 def _task(table: StudyTable) -> Task:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from armdyn import __version__
 from armdyn.errors import reads_file
 from armdyn.files import read_bytes, read_text
+from armdyn.frozen import PartOf
 from armdyn.model.arm import Arm
 from armdyn.model.named import named_arm
 from armdyn.model.toml_format import parse_toml
@@ -47,10 +48,7 @@ class Head:
     digest: str  # of the document, armdyn's version included
     part: int  # cases a part, 0: as many as suit the study
 
-    @property
-    def folder(self) -> Path:
-        """Folder in which the file's relative paths begin."""
-        return self.file.parent
+    folder = PartOf[Path]("file.parent", "Folder in which the file's relative paths begin.")
 
     def arm(self, word: str) -> Arm:
         """An arm named in the file."""
@@ -84,10 +82,7 @@ class Study(ABC):
     bounds: Mapping[str, float]  # what a metric must reach for success
     extra: tuple[str, ...]  # digests of all else that decides the results
 
-    @property
-    def name(self) -> str:
-        """Name of the study."""
-        return self.head.name
+    name = PartOf[str]("head.name", "Name of the study.")
 
     @property
     def kind(self) -> str:

@@ -47,7 +47,7 @@ def test_the_load_counts(arm):
     state = ArmState(arm)
     bars = TorqueBars(arm)
     before = bars.bars(state.now)[0].gravity
-    state.carry(5.0)
+    state.change(payload=5.0)
     assert abs(bars.bars(state.now)[0].gravity) > abs(before)
 
 

@@ -123,15 +123,14 @@ class DemoStudy:
     @cached_property
     def tip_errors(self) -> dict[str, tuple[NDArray, NDArray]]:
         """Times and distances of the tip from where it should be [m] along the task, by law."""
-        from armdyn.kinematics.forward import forward_kinematics
+        from armdyn.simulation.metrics import tip_distance
         from armdyn.simulation.simulate import simulate
 
         errors = {}
         for name, law in self.laws.items():
             with skip_optimisation():
                 run = simulate(self.real_arm, law, self.task, rate=RATE_HZ, check=False)
-            tips = forward_kinematics(self.arm, np.stack([run.q, self.task(run.t).q]))[..., :3, 3]
-            errors[name] = run.t, np.linalg.norm(tips[0] - tips[1], axis=-1)
+            errors[name] = run.t, np.asarray(tip_distance(run))
         return errors
 
     @property

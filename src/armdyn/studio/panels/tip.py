@@ -59,7 +59,7 @@ class TipHandle:
             self.handle.position, self.handle.wxyz = handle_pose(state.tip)
 
     def _choose(self, name: str, tip: str) -> None:
-        self.page.state.pull_at(None if name == tip else name)
+        self.page.state.change(frame=None if name == tip else name)
 
     async def _on_drag(self, event: Any) -> None:
         # Only on the event loop do start, update and end keep their order; the work itself would block it.

@@ -16,7 +16,7 @@ class TorquePanel:
         self.bars = TorqueBars(page.state.now.described)
         self.html = page.gui.add_html("")
         self.payload = page.gui.add_slider("Tip load [kg]", 0.0, HEAVIEST_LOAD_KG, 0.1, page.state.now.payload)
-        self.payload.on_update(page.answer(lambda event: page.state.carry(event.target.value)))
+        self.payload.on_update(page.answer(lambda event: page.state.change(payload=event.target.value)))
         page.state.on_change(self.follow)
 
     def follow(self, state: StudioState) -> None:
