@@ -9,7 +9,7 @@ import armdyn
 from armdyn.servo.findings import ServoFinding, ServoFindingKind
 from armdyn.servo.log import ServoLog
 from armdyn.servo.parameters import ROWS, ParameterLayout
-from armdyn.servo.result import ReplayErrors, ServoEstimates, ServoFit, TermSelection
+from armdyn.servo.result import ReplayErrors, ServoEstimates, ServoFit
 
 
 @pytest.fixture(scope="session")
@@ -29,6 +29,6 @@ def servo_fit() -> ServoFit:
     finding = ServoFinding(ServoFindingKind.UNDETERMINED, ("2",), "compliance", harmless=True)
     return ServoFit(
         arm, arm, ServoEstimates(space.vector(table), 0.9 * table, high, tuple(map(tuple, words)), "description"),
-        TermSelection((("plain", 4.5e-4),)), ReplayErrors(errors, 3e-4, errors, np.array([0.1, 0.1])), (log,),
+        (("plain", 4.5e-4),), ReplayErrors(errors, 3e-4, errors, np.array([0.1, 0.1])), (log,),
         (finding,), log.notes, 1.0,
     )  # fmt: skip

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import NamedTuple
 
 from armdyn.identification.limits import CAREFUL_ERROR, NOT_USABLE_ERROR
 from armdyn.identification.quality import Level
-from armdyn.servo.parameters import MAX_DELAY_S, NAMES, PARAMETERS
+from armdyn.servo.parameters import MAX_DELAY_S, PARAMETERS
 
 
 class ServoFindingKind(StrEnum):
@@ -23,22 +25,7 @@ class ServoFindingKind(StrEnum):
     MISFIT = "misfit"  # the replay is worse than the encoder's resolution explains
 
 
-# Remedy for each parameter that is not determined.
-REMEDIES = {
-    "compliance": "move it against gravity, log it carrying a weighed payload, or give its stiffness",
-    "inertia": "command faster motion",
-    "damping": "command faster motion",
-    "coulomb": "command slow motion with many reversals",
-    "delay": "command faster motion",
-    "dead_band": "command slow motion about several positions",
-    "static": "command slow motion with many reversals",
-    "load": "move it against gravity in both directions",
-}
-TERMS = {
-    "dead band": "a dead band in the servos",
-    "friction": "friction that rises at low speed or with the load",
-    "whole": "a dead band and friction that rises at low speed or with the load",
-}
+TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 class ServoFinding(NamedTuple):
@@ -53,36 +40,19 @@ class ServoFinding(NamedTuple):
 
     def __str__(self) -> str:
         many = len(self.joints) > 1
-        joints = f"joint{'s' if many else ''} {', '.join(self.joints)}"
-        match self.kind:
-            case ServoFindingKind.UNDETERMINED:
-                name = symbol(self.parameter)
-                why = "; replays do not depend on it" if self.harmless else ""
-                return f"the log does not determine {name} of {joints}{why}: {REMEDIES[self.parameter]}"
-            case ServoFindingKind.ROUGH:
-                return f"{symbol(self.parameter)} of {joints} is known to about 30 % only"
-            case ServoFindingKind.NOT_MOVED:
-                return f"{joints} {'do' if many else 'does'} not move in the log; the medians of the others stand in"
-            case ServoFindingKind.LATE:
-                return (
-                    f"the delay of {joints} reaches the largest that is tried, {MAX_DELAY_S:g} s; check that one "
-                    "clock stamps commands and measurements"
-                )
-            case ServoFindingKind.SATURATED:
-                return (
-                    f"{joints} reach{'' if many else 'es'} the torque limit for {self.value:.0%} of the time, which "
-                    "hides the stiffness: command slower motion"
-                )
-            case ServoFindingKind.FURTHER_TERMS:
-                return (
-                    f"the log shows {TERMS[self.parameter]} (replay error {1e3 * self.reference:.2g} mrad without, "
-                    f"{1e3 * self.value:.2g} mrad with): stiffness and Coulomb friction are less certain than their "
-                    "ranges"
-                )
-        return (
-            f"the replay error of {joints} is {1e3 * self.value:.2g} mrad, where the encoder explains "
-            f"{1e3 * self.reference:.2g}: the model lacks play, flexible parts, late time stamps or true masses, and "
-            "ranges may be too narrow"
+        text: str = TEXTS[self.kind]
+        return text.format(
+            joints=f"joint{'s' if many else ''} {', '.join(self.joints)}",
+            do="do" if many else "does",
+            reach="reach" if many else "reaches",
+            symbol=symbol(self.parameter),
+            harmless="; replays do not depend on it" if self.harmless else "",
+            remedy=TEXTS["remedies"].get(self.parameter),
+            terms=TEXTS["terms"].get(self.parameter),
+            longest=MAX_DELAY_S,
+            value=self.value,
+            error=1e3 * self.value,
+            reference=1e3 * self.reference,
         )
 
 
@@ -112,5 +82,5 @@ def assess(findings: Sequence[ServoFinding], share: float = 0.0) -> ServoVerdict
 
 
 def symbol(name: str) -> str:
-    """Return the symbol of a parameter."""
-    return PARAMETERS[NAMES.index(name)].symbol
+    """Return the symbol of a parameter; empty where it is none."""
+    return next((parameter.symbol for parameter in PARAMETERS if parameter.name == name), "")

@@ -27,7 +27,6 @@ from armdyn.servo.result import (
     ReplayErrors,
     ServoEstimates,
     ServoFit,
-    TermSelection,
     replay_piece,
     word,
 )
@@ -295,6 +294,6 @@ def _result(job: _Job, point: Point, ranges: Intervals, tried: Tried, held_out: 
         space.arm_of(point.x),
         space.arm,
         ServoEstimates(point.x, low, high, tuple(map(tuple, words)), job.reference.word),
-        TermSelection(tried),
+        tried,
         ReplayErrors(rms, tip, point.rms, np.sqrt((lag**2).mean(0))),
     )

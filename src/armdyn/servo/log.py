@@ -37,7 +37,11 @@ class ServoSegment(NamedTuple):
     @property
     def sent(self) -> NDArray:
         """The command last sent at the time of each measurement, (N, n)."""
-        last = np.searchsorted(self.command_t, self.t + SAME_TIME_S, side="right") - 1
+        return self.sent_at(self.t)
+
+    def sent_at(self, t: NDArray) -> NDArray:
+        """Return the command last sent at times (T,), (T, n)."""
+        last = np.searchsorted(self.command_t, t + SAME_TIME_S, side="right") - 1
         return self.command[np.clip(last, 0, None)]
 
     def part(self, first: int, last: int) -> ServoSegment:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.newton_euler import inverse_dynamics
 from armdyn.identification.logs.log import interpolate
-from armdyn.servo.log import SAME_TIME_S, ServoSegment, smooth
+from armdyn.servo.log import ServoSegment, smooth
 from armdyn.servo.parameters import (
     FLOORS,
     MAX_DELAY_S,
@@ -60,7 +60,6 @@ def _equations(space: ParameterLayout, pieces: Sequence[ServoSegment]) -> tuple[
         tau = inverse_dynamics(space.arm, q, qd, qdd, theta=theta)
         columns.append(np.stack([tau, qdd, qd, np.tanh(qd / STRIBECK_VELOCITY)]))
         for rows, delay in zip(errors, DELAYS_S, strict=True):
-            last = np.searchsorted(piece.command_t, t - delay + SAME_TIME_S, side="right") - 1
-            sent, _, _ = smooth(t, piece.command[np.clip(last, 0, None)])
+            sent, _, _ = smooth(t, piece.sent_at(t - delay))
             rows.append(sent - q)
     return np.concatenate(columns, axis=1), [np.concatenate(rows) for rows in errors]

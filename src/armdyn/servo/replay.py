@@ -28,8 +28,7 @@ class Held:
 
     def __call__(self, t: NDArray) -> JointMotion:
         """The command last sent at times (T,)."""
-        k = np.clip(np.searchsorted(self.piece.command_t, t, side="right") - 1, 0, None)
-        return JointMotion(self.piece.command[k], *np.zeros((2, len(t), self.piece.command.shape[1])))
+        return JointMotion(self.piece.sent_at(t), *np.zeros((2, len(t), self.piece.command.shape[1])))
 
 
 @dataclass(frozen=True, eq=False)

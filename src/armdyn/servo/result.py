@@ -57,17 +57,6 @@ class ServoEstimates(NamedTuple):
     scale: str  # where torques come from: "description", "payload", "stiffness"
 
 
-class TermSelection(NamedTuple):
-    """Terms of the servo that were tried, the chosen ones last."""
-
-    tried: tuple[tuple[str, float], ...]  # structures and their held-out errors [rad or m]
-
-    @property
-    def structure(self) -> str:
-        """The chosen terms: "plain", "dead band", "friction" (Stribeck's curve, load) or "whole"."""
-        return self.tried[-1][0]
-
-
 class ReplayErrors(NamedTuple):
     """Errors of replays, root mean square."""
 
@@ -87,7 +76,7 @@ class ServoFit(Reported):
     arm: Arm  # with the identified servos, friction and rotors
     source: Arm  # as it was described
     estimates: ServoEstimates
-    selection: TermSelection
+    tried: tuple[tuple[str, float], ...]  # terms and their held-out errors [rad or m], the chosen ones last
     errors: ReplayErrors
     logs: tuple[ServoLog, ...] = ()
     findings: tuple[ServoFinding, ...] = ()
@@ -107,10 +96,11 @@ class ServoFit(Reported):
         """Factor by which the description's masses were multiplied."""
         return float(self.x[-1])
 
-    structure = PartOf[str]("selection.structure", 'The chosen terms: "plain", "dead band", "friction" or "whole".')
-    tried = PartOf[tuple[tuple[str, float], ...]](
-        "selection.tried", "Structures and held-out errors, the chosen one last."
-    )
+    @property
+    def structure(self) -> str:
+        """The chosen terms: "plain", "dead band", "friction" (Stribeck's curve, load) or "whole"."""
+        return self.tried[-1][0]
+
     held_out = PartOf[NDArray]("errors.held_out", "Replay error (n,) on the part that was not fitted to [rad or m].")
     held_out_tip = PartOf[float]("errors.held_out_tip", "The same of the tip's place [m].")
     rms = PartOf[NDArray]("errors.rms", "Replay error (n,) on the whole log [rad or m].")

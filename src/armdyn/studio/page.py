@@ -110,7 +110,7 @@ class JobPanel:
 
     def __init__(self, page: Page, label: str, work: Callable[[Callable[[float, str], None]], None]) -> None:
         self.page, self._work = page, work
-        self.job = Job(self._progress, self._end, self._fail)
+        self.job = Job(self._progress, lambda: self._set_running(False), self._fail)
         page.jobs.append(self.job)
         gui = page.gui
         self.start_button = gui.add_button(label, color="blue", icon="player-play")
@@ -145,9 +145,6 @@ class JobPanel:
     def _fail(self, text: str) -> None:
         self.say(text)
         self.page.complain(text)
-
-    def _end(self) -> None:
-        self._set_running(False)
 
     def _set_running(self, running: bool) -> None:
         if self.page.closed:

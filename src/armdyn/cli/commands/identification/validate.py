@@ -62,11 +62,6 @@ class Compared(NamedTuple):
     arm: Arm
 
     @property
-    def word(self) -> str:
-        """`level` as a word."""
-        return str(self.level)
-
-    @property
     def usable(self) -> bool:
         """Whether the model may be used for the log, with care or without."""
         from armdyn.identification.quality import Level
@@ -87,7 +82,7 @@ class Compared(NamedTuple):
 
     def summary(self) -> dict[str, Any]:
         """In SI units."""
-        judged = {"log": self.log.name, "verdict": self.word, "band": self.result.band, "findings": self.advice}
+        judged = {"log": self.log.name, "verdict": str(self.level), "band": self.result.band, "findings": self.advice}
         return attributes(self.result, "rel_error rel_error_joints rmse") | judged
 
 
@@ -108,10 +103,10 @@ def _show(arm: Arm, one: Compared) -> None:
     """A row per joint."""
     from armdyn.report.units import shared_unit, with_unit
 
-    log, result, word, findings = one.log, one.result, one.word, one.findings
+    result = one.result
     rows = zip(arm.coordinate_names, result.rel_error_joints, result.rmse, strict=True)
     print_table(
-        f"{arm.name} on {log.name}: {word}; relative torque error {result.rel_error:.2%} {one.compared}",
+        f"{arm.name} on {one.log.name}: {one.level}; relative torque error {result.rel_error:.2%} {one.compared}",
         ("joint", "error ", f"{with_unit('RMSE', shared_unit(arm, 'torque') or 'N m or N')} "),
         [(name, f"{error:.2%}", number(rmse, 3)) for name, error, rmse in rows],
     )
@@ -119,14 +114,14 @@ def _show(arm: Arm, one: Compared) -> None:
         print(f"logs are treated as in the identification of the arm: {arm.preprocessing}")
     print_list("Data", one.advice)
     if not one.usable:
-        _say_next(arm, log, any(finding.level != "note" for finding in findings))
+        _say_next(one)
 
 
 def _show_all(arm: Arm, compared: list[Compared]) -> None:
     """A row per log, and what speaks against some of them."""
     worst = [int(one.result.rel_error_joints.argmax()) for one in compared]
     rows = [
-        (one.log.name, one.word, f"{one.result.rel_error:.2%}", f"{j + 1} {arm.coordinate_names[j]}",
+        (one.log.name, str(one.level), f"{one.result.rel_error:.2%}", f"{j + 1} {arm.coordinate_names[j]}",
          f"{one.result.rel_error_joints[j]:.2%}")
         for one, j in zip(compared, worst, strict=True)
     ]  # fmt: skip
@@ -136,17 +131,18 @@ def _show_all(arm: Arm, compared: list[Compared]) -> None:
         print_list(one.log.name, [text for f, text in zip(one.findings, one.advice, strict=True) if f.level != "note"])
     bad = next((one for one in compared if not one.usable), None)
     if bad is not None:
-        _say_next(arm, bad.log, any(finding.level != "note" for finding in bad.findings))
+        _say_next(bad)
 
 
-def _say_next(arm: Arm, log: Log, doubtful: bool) -> None:
+def _say_next(one: Compared) -> None:
     """Print what to do about a model that is not usable for a log."""
     import shlex
 
     from armdyn.report.advice import arm_words
     from armdyn.report.options import log_words, shown_path
 
-    if doubtful:
+    arm, log = one.arm, one.log
+    if any(finding.level != "note" for finding in one.findings):
         print("next: correct the log first, see above")
         return
     print("next: identify the arm from its logs")
