@@ -13,7 +13,7 @@ from armdyn.arrays import check_positive, common_batch, finite_array
 from armdyn.errors import ModelError, ShapeError, check_choice
 from armdyn.frozen import PartOf
 from armdyn.kinematics.closed.form import ClosedForm, closed_form
-from armdyn.kinematics.closed.solver import Solutions, solve_closed
+from armdyn.kinematics.closed.solver import ClosedProblem, Solutions, solve_closed
 from armdyn.kinematics.closed.srs import SrsArm, swivel_angle
 from armdyn.kinematics.diagnosis import REASONS, explain
 from armdyn.kinematics.error import TASKS, check_poses
@@ -164,7 +164,7 @@ def inverse_kinematics(
     else:
         q_ref = np.broadcast_to(middle(arm), (len(poses), arm.n)) if q0_rows is None else q0_rows
         angles = None if swivel is None else _flat(swivel, (), batch, "swivel")
-        solution, solutions = _by_closed_form(arm, form, poses, q_ref, angles, settings)
+        solution, solutions = _by_closed_form(ClosedProblem(arm, form, settings, poses, q_ref, angles))
     if objective is not None:
         improve(arm, poses, solution, _wish(arm, objective, batch), settings)
         solutions = None
@@ -196,36 +196,21 @@ def _of_several(
     return _result(arm, None, solution, None, reason, np.zeros_like(solution.error), batch)
 
 
-def _by_closed_form(
-    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings
-) -> tuple[Solution, Solutions]:
+def _by_closed_form(problem: ClosedProblem) -> tuple[Solution, Solutions]:
     """The closed form, and iteration where a redundant arm may have more solutions."""
-    solution, solutions = solve_closed(arm, form, poses, q_ref, swivel, settings)
-    if isinstance(form, SrsArm) and swivel is None:
-        _try_all_swivels(arm, form, poses, q_ref, settings, solution, solutions)
+    solution, solutions = solve_closed(problem)
+    arm, form, settings, poses, q_ref, swivel = problem
+    left = np.flatnonzero(~solution.solved)
+    if isinstance(form, SrsArm) and swivel is None and len(left):
+        # None of some swivel angles has a solution within limits: one between them may.
+        more = solve(arm, poses[left], q_ref[left], arm.position_limits, settings)
+        for old, new in zip(solution, more, strict=True):
+            old[left] = new
+        between = problem._replace(poses=poses[left], q_ref=more.q, swivel=swivel_angle(arm, more.q))
+        solutions.q[left], solutions.within[left] = solve_closed(between)[1]
     # Where there is no solution, the nearest configuration is sought from the reference.
     solution.q[:] = np.where(solution.solved[:, None], solution.q, np.clip(q_ref, *arm.position_limits))
     return solution, solutions
-
-
-def _try_all_swivels(
-    arm: Arm,
-    form: ClosedForm,
-    poses: NDArray,
-    q_ref: NDArray,
-    settings: SolverSettings,
-    solution: Solution,
-    solutions: Solutions,
-) -> None:
-    """Iterate where none of some swivel angles has a solution within limits: one between them may."""
-    left = np.flatnonzero(~solution.solved)
-    if not len(left):
-        return
-    more = solve(arm, poses[left], q_ref[left], arm.position_limits, settings)
-    for old, new in zip(solution, more, strict=True):
-        old[left] = new
-    _, others = solve_closed(arm, form, poses[left], more.q, swivel_angle(arm, more.q), settings)
-    solutions.q[left], solutions.within[left] = others
 
 
 def _choose(arm: Arm, task: str, method: str, swivel: Any) -> ClosedForm | None:

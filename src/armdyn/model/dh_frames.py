@@ -135,7 +135,19 @@ def dh_frames(
         _screw(line.direction, after.previous - before.next, before.x, after.x, size)
         for (before, after), line in zip(pairwise(normals), lines, strict=True)
     ]
-    return _table(convention, kinds, T_start, x_screws, z_screws, T_tip, tuple(n.case for n in normals[1:-1]))
+    # The screws are dealt out to rows, base and tool.
+    standard = convention == "standard"
+    base_pose = T_start @ dh_transform(*x_screws[0], 0.0, 0.0) if standard else T_start
+    x_of_rows = x_screws[1:] if standard else x_screws[:-1]
+    rows = tuple(DhRow(kind, *x, *z) for kind, x, z in zip(kinds, x_of_rows, z_screws, strict=True))
+    frames = [base_pose]
+    for row in rows:
+        frames.append(frames[-1] @ dh_transform(row.a, row.alpha, row.d, row.theta, convention))
+    tool_pose = np.eye(4) if T_tip is None else inverse(frames[-1]) @ T_tip
+    if np.abs(tool_pose - np.eye(4)).max() <= len(rows) * ROUND_OFF:
+        tool_pose = np.eye(4)
+    cases = tuple(normal.case for normal in normals[1:-1])
+    return DhTable(convention, rows, base_pose, tool_pose, np.array(frames), cases)
 
 
 def dh_parameters(arm: Arm, convention: str = "standard") -> DhTable:
@@ -328,31 +340,3 @@ def _angle(u: NDArray, v: NDArray, about: NDArray) -> float:
     right = round(angle / (np.pi / 2)) * (np.pi / 2)
     angle = right if abs(angle - right) < ROUND_OFF else angle
     return angle + 2 * np.pi if angle <= -np.pi else angle + 0.0
-
-
-def _table(
-    convention: str,
-    kinds: Sequence[str],
-    T_start: NDArray,
-    x_screws: Sequence[tuple[float, float]],
-    z_screws: Sequence[tuple[float, float]],
-    T_tip: NDArray | None,
-    cases: tuple[str, ...],
-) -> DhTable:
-    """Deal the screws out to rows, base and tool."""
-    standard = convention == "standard"
-    base_pose = T_start @ dh_transform(*x_screws[0], 0.0, 0.0) if standard else T_start
-    x_of_rows = x_screws[1:] if standard else x_screws[:-1]
-    rows = tuple(
-        DhRow(kind, a, alpha, d, theta) for kind, (a, alpha), (d, theta) in zip(kinds, x_of_rows, z_screws, strict=True)
-    )
-    frames = [base_pose]
-    for row in rows:
-        frames.append(frames[-1] @ dh_transform(row.a, row.alpha, row.d, row.theta, convention))
-    tool_pose = np.eye(4) if T_tip is None else _clean(inverse(frames[-1]) @ T_tip, len(rows))
-    return DhTable(convention, rows, base_pose, tool_pose, np.array(frames), cases)
-
-
-def _clean(T: NDArray, n: int) -> NDArray:
-    """The identity where it is one up to the round-off of n rows."""
-    return np.eye(4) if np.abs(T - np.eye(4)).max() <= n * ROUND_OFF else T

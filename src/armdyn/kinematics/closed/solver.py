@@ -27,14 +27,24 @@ class Solutions(NamedTuple):
     within: NDArray
 
 
-def solve_closed(
-    arm: Arm, form: ClosedForm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings
-) -> tuple[Solution, Solutions]:
-    """Solve for poses (N, 4, 4); of several solutions take the one nearest to q_ref (N, n)."""
+class ClosedProblem(NamedTuple):
+    """Poses (N, 4, 4) to solve for; of several solutions the one nearest to q_ref (N, n) is taken."""
+
+    arm: Arm
+    form: ClosedForm
+    settings: SolverSettings
+    poses: NDArray
+    q_ref: NDArray
+    swivel: NDArray | None  # (N,), where it is asked for
+
+
+def solve_closed(problem: ClosedProblem) -> tuple[Solution, Solutions]:
+    """Return the solutions to take, and all."""
+    arm, form, settings, poses, q_ref, _ = problem
     # Branches that do not exist are computed as NaN on purpose.
     with np.errstate(invalid="ignore", divide="ignore"):
         if isinstance(form, SrsArm):
-            result = _swivel(arm, poses, q_ref, swivel, settings)
+            result = _swivel(problem)
         else:
             result = closed_solutions(arm, poses, q_ref, task=settings.task)
     count = len(form.branches)
@@ -43,15 +53,16 @@ def solve_closed(
     # NaN, where no branch exists, compares as false.
     rough = np.flatnonzero(larger(nearest.error) > settings.tolerance)
     if len(rough):
-        _polish(arm, poses, q_ref, settings, rough, nearest, solutions)
+        _polish(problem, rough, nearest, solutions)
     return nearest, solutions
 
 
-def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, settings: SolverSettings) -> Any:
+def _swivel(problem: ClosedProblem) -> Any:
     """The closed form at the given swivel angles, or else at those of q_ref.
 
     Where that has no solution within limits, at the angle of the nearest solution which is.
     """
+    arm, _, settings, poses, q_ref, swivel = problem
     if swivel is not None:
         return closed_solutions(arm, poses, q_ref, swivel, task=settings.task)
     swivel = swivel_angle(arm, q_ref)
@@ -68,16 +79,9 @@ def _swivel(arm: Arm, poses: NDArray, q_ref: NDArray, swivel: NDArray | None, se
     return result
 
 
-def _polish(
-    arm: Arm,
-    poses: NDArray,
-    q_ref: NDArray,
-    settings: SolverSettings,
-    rows: NDArray,
-    nearest: Solution,
-    solutions: Solutions,
-) -> None:
+def _polish(problem: ClosedProblem, rows: NDArray, nearest: Solution, solutions: Solutions) -> None:
     """Correct the solutions of some poses by iteration and choose again."""
+    arm, _, settings, poses, q_ref, _ = problem
     q, pose = solutions.q[rows], poses[rows, None]
     exists = np.isfinite(q).all(-1)
     q = np.where(exists[..., None], q, 0.0)
