@@ -60,7 +60,7 @@ from armdyn.identification.logs.log import (
     require_all_torques,
     require_torques,
 )
-from armdyn.identification.motion.track import Track, tracks_of
+from armdyn.identification.motion.track import Track, moving_parts, tracks_of
 from armdyn.identification.options import (
     CorrectionOptions,
     IdentificationKeywords,
@@ -339,7 +339,7 @@ def _motion(fit: Fit) -> tuple[float, float]:
     """Seconds of motion, and passes through their ranges of the joint with fewest, where dynamics were identified."""
     if fit.free is None or fit.free.base.terms != "full":
         return np.inf, np.inf
-    seconds = float(sum(track.dt * len(track.t) for track in fit.tracks))
+    seconds = float(sum(part.dt * len(part.t) for part in moving_parts(fit.tracks)))
     return seconds, np.inf if fit.uncertainty is None else fit.uncertainty.passes
 
 

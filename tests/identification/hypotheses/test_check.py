@@ -220,3 +220,25 @@ def test_stamps_that_jitter_make_no_other_clock(two, make_log):
     assert [f for f in armdyn.check_log(two, spoilt).findings if f.kind == "time_scale"] == []
     slow = dataclasses.replace(spoilt, t=2 * stamps)
     assert {round(float(f.value), 1) for f in armdyn.check_log(two, slow).findings if f.kind == "time_scale"} == {0.5}
+
+
+@pytest.mark.parametrize(("name", "seed"), [("panda", 0), ("panda", 2), ("ur5", 0), ("iiwa14", 2)])
+def test_rests_in_which_friction_may_be_anything_are_no_fault(name, seed):
+    """One move and a long rest: each of these logs showed a step of a torque while rests counted."""
+    rng, arm = np.random.default_rng(seed), getattr(armdyn.arms, name)()
+    torques = armdyn.inverse_dynamics(arm, *np.random.default_rng(1).uniform(-1, 1, (3, 200, arm.n)))
+    sizes = np.sqrt(np.mean(torques**2, axis=0))
+    frictions = [armdyn.Friction(viscous=0.1 * size, coulomb=0.15 * size) for size in sizes]
+    arm = arm.with_joints(
+        dataclasses.replace(joint, friction=friction) for joint, friction in zip(arm.joints, frictions, strict=True)
+    )
+    begin, end = rng.uniform(-1, 1, (2, arm.n))
+    s = np.clip((np.arange(0, 17, 0.002) - 0.5) / 1.5, 0, 1)[:, None]
+    q = begin + (end - begin) * (10 * s**3 - 15 * s**4 + 6 * s**5)
+    qd = np.gradient(q, 0.002, axis=0)
+    tau = armdyn.joint_torque(arm, q, qd, np.gradient(qd, 0.002, axis=0))
+    for rest in (s[:, 0] == 0, s[:, 0] == 1):
+        tau[rest] += 0.15 * sizes * rng.uniform(-1, 1, arm.n)
+    noisy = q + 2e-5 * rng.normal(size=q.shape), tau + 0.01 * tau.std(axis=0) * rng.normal(size=tau.shape)
+    check = armdyn.check_log(arm, armdyn.Log(0.002 * np.arange(len(q)), *noisy))
+    assert [finding.text for finding in check.findings if finding.level != "note"] == []

@@ -48,7 +48,7 @@ from armdyn.identification.fit.terms import (
     term_columns,
 )
 from armdyn.identification.logs.log import SMALL_SHARE
-from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track
+from armdyn.identification.motion.track import BAND_HZ, DIRECTION_WIDTH, Track, moving_parts
 from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
@@ -97,7 +97,7 @@ class ScreeningRegression:
     def of(cls, arm: Arm, tracks: Iterable[Track]) -> ScreeningRegression | None:
         """Rows of tracks, or of long ones of runs that are spread over them; None where they are too few."""
         active = (track._replace(tau=without_passive(arm, track, DIRECTION_WIDTH)) for track in tracks)
-        (used, thin), base = _runs(active), base_parameters(arm)
+        (used, thin), base = _runs(moving_parts(list(active))), base_parameters(arm)
         if not used:
             return None
         statistics = MotionStatistics.of(arm, used, ())

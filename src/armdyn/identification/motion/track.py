@@ -6,13 +6,13 @@ Torques follow by interpolation, earlier by the delay with which they were measu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.logs.log import PIECE_SAMPLES, Log, Stretch, interpolate
+from armdyn.identification.logs.log import PIECE_SAMPLES, SMALL_SHARE, Log, Stretch, interpolate
 from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, lowpass
 from armdyn.model.preprocessing import Preprocessing
 
@@ -94,6 +94,19 @@ def all_tracks(logs: Iterable[Log], filters: Filters) -> Iterator[Track]:
     for number, log in enumerate(logs):
         for part in log.parts(PIECE_SAMPLES):
             yield track(log, part, filters, number)
+
+
+def moving_parts(tracks: Sequence[Track]) -> Iterator[Track]:
+    """Parts of tracks in which some joint moves: while all stand still, friction may be anything up to breakaway."""
+    from scipy.ndimage import maximum_filter1d
+
+    top = np.max([np.abs(track.qd).max(axis=0) for track in tracks], axis=0, initial=0.0)
+    for track in tracks:
+        moves = (np.abs(track.qd) > SMALL_SHARE * top).any(axis=1).astype(np.int8)
+        # As far as the low-pass spreads what happens; reversals of all joints are no rest.
+        wide = maximum_filter1d(moves, 2 * int(1 / (BAND_HZ * track.dt)) + 1)
+        for first, last in np.flatnonzero(np.diff(wide, prepend=0, append=0)).reshape(-1, 2).tolist():
+            yield track.part(slice(first, last))
 
 
 def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
