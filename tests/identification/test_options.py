@@ -11,7 +11,7 @@ import pytest
 from tests.raising import raises
 
 import armdyn
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.options import (
     CorrectionOptions,
     IdentificationKeywords,
@@ -73,3 +73,10 @@ def test_forms_without_accelerations_need_all_dynamics():
 def test_an_unknown_keyword_is_named():
     with pytest.raises(TypeError, match="unknown argument 'bandwidth'"):
         armdyn.identify(armdyn.arms.planar2(), [], bandwidth=5.0)  # type: ignore[call-arg]
+
+
+def test_a_band_beyond_half_the_rate_of_the_samples_is_rejected():
+    arm, t = armdyn.arms.planar2(), np.arange(1000) / 50
+    log = armdyn.Log(t, np.stack([np.sin(2 * t), np.cos(3 * t)], axis=1), np.zeros((1000, 2)))
+    with raises(DataError, expected="band below 25 Hz, half the rate of the samples", got="500.0"):
+        armdyn.identify(arm, log, band=500.0)

@@ -19,7 +19,7 @@ from armdyn.identification.hypotheses.finding import Finding
 from armdyn.identification.logs.corrections import LogCorrection
 from armdyn.identification.logs.log import Log, LogFormat
 from armdyn.identification.quality import JointVerdict, Level, Step, Verdict
-from armdyn.report.advice import advice, next_command, next_step
+from armdyn.report.advice import advice, next_command, next_step, which_joints
 from armdyn.report.fit_tables import known_alone, links
 from armdyn.report.friction import friction_figure
 
@@ -150,6 +150,9 @@ def test_the_first_line_says_for_which_joints_the_model_is_good(fit, tmp_path):
     assert "Good for joint 1; 2 usable with care: about " in text
     whole = fit.with_fields(verdict=Verdict(Level.GOOD, (good, good), ()))
     assert ">Good: about " in armdyn.report(whole, tmp_path / "b.html").read_text()
+    bad = JointVerdict(Level.NOT_USABLE, "70% is unexplained")
+    assert which_joints(fit.with_fields(verdict=Verdict(Level.CARE, (care, bad), ()))) == " for joint 1; 2 not usable"
+    assert which_joints(fit.with_fields(verdict=Verdict(Level.NOT_USABLE, (bad, bad), ()))) == ""
 
 
 class TestAdvice:

@@ -93,7 +93,7 @@ def test_a_log_holds_what_the_controller_saw(planar, swing, tmp_path):
     assert np.abs(ripple).max() < 0.02 + 5 * 0.2 / 100.0
     log = run.to_log()
     assert len(log) == (seen.copies > 0).sum()
-    assert any("not later than the one before: dropped" in note for note in log.notes)
+    assert any("not later than that of the row before: dropped" in note for note in log.notes)
     read = read_log(run.save(tmp_path / "run.csv"), planar)
     for name in ("t", "q", "qd", "tau"):
         assert np.array_equal(getattr(read, name), getattr(log, name))

@@ -149,8 +149,10 @@ def identify(
         others = [] if validation is None else _corrected_logs(arm, validation, corrections)
         if smoothing.form == "energy":
             require_all_torques(read[0], "the form of energy")
-        for log in [] if force else [*read, *others]:
-            require_torques(log)
+        for log in [*read, *others]:
+            smoothing.require_rate(log)
+            if not force:
+                require_torques(log)
         tell(0.1, 1.0, "checking the data")
         described, arm = arm, _with_passive(arm, without_delay(read, corrections.delay), model.coupling)
         prepared = prepare_logs(arm, without_delay(read, corrections.delay))

@@ -9,8 +9,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armdyn.errors import ArmdynError
+from armdyn.errors import ArmdynError, DataError
 from armdyn.identification.fit.rows import FORMS
+from armdyn.identification.logs.log import Log
 from armdyn.identification.motion.differentiate import AUTO, METHODS
 from armdyn.identification.motion.track import BAND_HZ, CUTOFF_HZ, DIRECTION_WIDTH, Filters
 from armdyn.keywords import merge_keywords
@@ -90,6 +91,13 @@ class SmoothingOptions:
         for name, value in (("band", self.band), ("cutoff", self.cutoff)):
             if value is not None and not 0 < value < np.inf:
                 raise ArmdynError(where="identify", expected=f"{name} > 0 [Hz]", got=value)
+
+    def require_rate(self, log: Log) -> None:
+        """Raise where the log has too few samples for the low-pass."""
+        highest = 0.5 / log.dt
+        if not log.still and self.band is not None and self.band >= highest:
+            expected = f"band below {highest:.4g} Hz, half the rate of the samples"
+            raise DataError(where=log.name, expected=expected, got=self.band)
 
     def filters(self, delay: float | None = None) -> Filters:
         """Settings of the smoothing, with defaults for what is left open."""

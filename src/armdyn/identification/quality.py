@@ -166,11 +166,16 @@ def error_text(expected: float, bound: float) -> str:
     return about if np.isnan(bound) else f"{about}, at most {min(max(bound, expected), 9.99):.1%}"
 
 
+def expected_reason(expected: float) -> str:
+    """The expected error, as the reason of a verdict."""
+    return f"the expected torque error on a new motion is {min(expected, 9.99):.0%}"
+
+
 def judge(figures: Figures) -> Verdict:
     """The verdict by the rules above."""
     findings = (*figures.findings, *_coverage(figures))
     joints = tuple(_joint(figures, j) for j in range(len(figures.names)))
-    expected = f"the expected torque error on a new motion is {min(figures.expected, 9.99):.0%}"
+    expected = expected_reason(figures.expected)
     bad = [f.text for f in findings if f.level == "reject"]
     cautions = [f.text for f in findings if f.level == "warn"]
     if figures.expected >= NOT_USABLE_ERROR:

@@ -157,15 +157,13 @@ def servo_command(fit: ServoFit, out: Path | None = None) -> str:
 
 
 def which_joints(fit: Fit) -> str:
-    """For which joints a model is good, where it is not for all."""
-    by_word = {
-        word: [str(j + 1) for j, joint in enumerate(fit.verdict.joints) if joint.level == word] for word in WORDS
-    }
-    good, *others = by_word.values()
-    if fit.verdict.level != Level.GOOD or not good or not any(others):
-        return ""
-    others_text = [f"{', '.join(some)} {word}" for word, some in zip(WORDS[1:], others, strict=True) if some]
-    return f" for joint{'s' if len(good) > 1 else ''} {', '.join(good)}; {'; '.join(others_text)}"
+    """For which joints a model is as good as its verdict says, where it is not for all."""
+    at = WORDS.index(fit.verdict.level)
+    numbered = list(enumerate(fit.verdict.joints, start=1))
+    fine = [str(number) for number, joint in numbered if WORDS.index(joint.level) <= at]
+    worse = {word: [str(number) for number, joint in numbered if joint.level == word] for word in WORDS[at + 1 :]}
+    others = [f"{', '.join(some)} {word}" for word, some in worse.items() if some]
+    return f" for joint{'s' if len(fine) > 1 else ''} {', '.join(fine)}; {'; '.join(others)}" if fine and others else ""
 
 
 def arm_words(arm: Arm) -> list[str]:

@@ -405,7 +405,8 @@ def test_motor_turns_are_not_taken_for_degrees(tmp_path, arm, data):
     [
         ({"coupling": np.eye(3)}, {"expected": "an invertible coupling of shape (2, 2)", "got": "shape (3, 3)"}),
         ({"coupling": np.zeros((2, 2))}, {"expected": "an invertible coupling of shape (2, 2)", "got": "shape (2, 2)"}),
-        ({"gear_ratio": [1.0, 0.0]}, {"expected": "gear ratios other than 0"}),
+        ({"gear_ratio": [1.0, 0.0]}, {"expected": "gear_ratio other than 0"}),
+        ({"drive_gain": 0.0}, {"expected": "drive_gain other than 0"}),
         (
             {"gear_ratio": [1.0, 2.0, 3.0]},
             {"expected": "gear_ratio to be a finite number, or 2 of them", "got": "[1.0, 2.0, 3.0]"},

@@ -243,7 +243,8 @@ def _check_dynamics(
 
 
 def _check_columns(arm: Arm, log: Log, tracks: list[Track]) -> DataCheck:
-    findings = [Finding("note", text) for text in log.notes]
+    repairs, kinds = log.format.repairs, (FindingKind.READING, FindingKind.REPAIR)
+    findings = [Finding("note", text, kinds[text in repairs]) for text in log.notes]
     figures = _figures(log, tracks)
     if not tracks:
         findings.append(Finding("reject", "no stretch without gaps is long enough", FindingKind.MOTION))

@@ -15,6 +15,7 @@ class FindingKind(StrEnum):
     """Kinds of findings."""
 
     READING = "reading"  # how a file was read
+    REPAIR = "repair"  # what of a log was dropped or changed when it was read
     MOTION = "motion"  # a motion that shows little
     UNIT = "unit"
     LIMITS = "limits"

@@ -53,7 +53,7 @@ def repair(t: NDArray, columns: Sequence[NDArray], where: str) -> Repair:
         )
     before = keep.copy()
     keep &= ~stale
-    _note_dropped(keep, before, "have a time that is not later than the one before", notes, where)
+    _note_dropped(keep, before, "have a time that is not later than that of the row before", notes, where)
     before = keep.copy()
     keep &= ~_repeats(columns, keep)
     if count := int(before.sum() - keep.sum()):  # however many: what remains may still be enough
@@ -118,5 +118,5 @@ def _describe(t: NDArray, notes: list[str]) -> None:
     if len(gaps):
         where = ", ".join(f"{steps[k]:.2g} s at {t[k] - t[0]:.2f} s" for k in gaps[:5])
         notes.append(
-            f"{pluralize(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): nothing is filled in there"
+            f"{pluralize(len(gaps), 'gap')} ({where}{' ...' if len(gaps) > 5 else ''}): the parts are used separately"
         )

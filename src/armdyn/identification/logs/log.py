@@ -125,6 +125,7 @@ class LogFormat:
     topic: str | None = None
     joined: tuple[Path, ...] = ()  # further files of the same run
     named_unit: bool = False  # whether the file itself says the unit of positions
+    repairs: tuple[str, ...] = ()  # rows that were dropped, gaps, times that were changed
 
     @property
     def knows_unit(self) -> bool:

@@ -131,13 +131,14 @@ def read_log(
         _require_radians(arm, q, where)
     if offset is not None:
         q = q + _vector(offset, arm.n, "offset")
+    repairs = (*repaired, *fixed.notes)
     silent = [f"joint {j + 1} '{arm.coordinate_names[j]}'" for j in np.flatnonzero(np.isnan(tau).all(axis=0))]
-    notes = (*assigned.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repaired, *fixed.notes)
+    notes = (*assigned.notes, *([f"no torques of {', '.join(silent)}"] if silent else []), *repairs)
     warmth = _warmth(assigned.temperature, k, reference_temperature)
     currents = assigned.currents if drive_gain is None else ()
     how = LogFormat(
         _names(columns), angle, _numbers(gear_ratio), _numbers(drive_gain), _numbers(offset), rate, topic,
-        tuple(paths[1:]), assigned.named,
+        tuple(paths[1:]), assigned.named, repairs,
     )  # fmt: skip
     return Log(fixed.t, q, tau, qd, paths[0].name, notes, warmth, assigned.still, paths[0], how, currents)
 
@@ -179,6 +180,8 @@ def _vector(values: ArrayLike, n: int, what: str) -> NDArray:
     array = np.asarray(values, float)
     if array.shape not in ((), (n,)) or not np.isfinite(array).all():
         raise ShapeError(where="read_log", expected=f"{what} to be a finite number, or {n} of them", got=quote(values))
+    if what != "offset" and not array.all():
+        raise ShapeError(where="read_log", expected=f"{what} other than 0", got=quote(values))
     return np.broadcast_to(array, (n,))
 
 
@@ -197,8 +200,6 @@ def _joint_side(
     if gear_ratio is None and coupling is None:
         return q, qd, tau
     ratio = _vector(1.0 if gear_ratio is None else gear_ratio, arm.n, "gear_ratio")
-    if not ratio.all():
-        raise ShapeError(where="read_log", expected="gear ratios other than 0")
     C = _coupling(arm, coupling)
     inverse = np.linalg.inv(C)
     turned = [None if x is None else x / ratio @ inverse.T for x in (q, qd)]

@@ -75,6 +75,11 @@ def test_validate_prints_the_error_that_identify_printed(folder, suffix):
     assert data["delay"] == pytest.approx(0.004, abs=1.5e-3)
     read = [json.loads(run("validate", model, log, "--json"))["rel_error"] for log in logs]
     assert [f"{error:.6%}" for error in read] == [f"{data[key]:.6%}" for key in ("rel_error", "validation")]
+    with open(logs[0], "a") as file:
+        file.write("5.0,0,0,0,0\n")
+    text = run("identify", arm, logs[0])
+    assert f"torques lag positions by {1e3 * data['delay']:.0f} ms; the fit corrects this delay" in text
+    assert "log repaired: 1 of 2001 rows have a time that is not later than that of the row before: dropped" in text
     text = run("validate", model, logs[1])
     assert f"relative torque error {data['validation']:.2%} below 5 Hz" in text
     assert f"torques {1e3 * data['delay']:.3g} ms later than positions" in text

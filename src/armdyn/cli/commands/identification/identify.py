@@ -119,7 +119,8 @@ def _fit(
 def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     """The verdict, the errors, what was written where, and the next command: at most 25 lines."""
     from armdyn.identification.fit.validation import compare_arm
-    from armdyn.identification.quality import Level, error_text
+    from armdyn.identification.hypotheses.wording import delay_text
+    from armdyn.identification.quality import Level, error_text, expected_reason
     from armdyn.model.convert import lost_names, plainly_read
     from armdyn.report.advice import (
         description_is_better,
@@ -133,7 +134,8 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     verdict = fit.verdict
     print(f"{fit.source.name}: {verdict.word}{which_joints(fit)}")
     for reason in verdict.reasons[:MAX_REASONS]:
-        print(f"  {reason}")
+        if reason != expected_reason(fit.expected_error):  # the next line says it
+            print(f"  {reason}")
     if not isnan(fit.expected_error):
         print(f"expected torque error on a new motion: {error_text(fit.expected_error, fit.error_bound)}")
     error = fit.held_out if isnan(fit.held_out_possible) else fit.held_out_possible
@@ -146,6 +148,10 @@ def conclude(fit: Fit, out: Path | None, report: Path | None) -> None:
     for finding in fit.findings:
         if finding.kind == "coupling":
             print(f"{finding.text}: {remedy(fit.source, finding)} declares it, --coupling none leaves it out")
+        if finding.kind == "repair":
+            print(f"log repaired: {finding.text}")
+    if delay := fit.filters.delay:
+        print(f"{delay_text(delay)}; the fit corrects this delay")
     good = [str(j + 1) for j, joint in enumerate(verdict.joints) if joint.word == "good"]
     if good and verdict.level != Level.NOT_USABLE:
         print(f"joint{'s' if len(good) > 1 else ''} {', '.join(good)}: good")
