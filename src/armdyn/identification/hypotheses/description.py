@@ -19,7 +19,6 @@ from armdyn.identification.hypotheses.wording import joint_name
 from armdyn.identification.logs.log import Log
 from armdyn.model.library.sisters import sister_arms
 
-UNLIKE = 0.5  # correlation of described and measured torques beyond friction, below which they are of different arms
 COMPUTED_ERROR = 1e-3  # share of the torques of an arm that models miss at least
 
 
@@ -114,8 +113,9 @@ def _falling_friction(regression: ScreeningRegression) -> Iterator[Finding]:
 
 def _unlike(regression: ScreeningRegression) -> Iterator[Finding]:
     """A description whose torques are not even of the measured course, which other bodies explain."""
-    likeness = regression.described_likeness
-    if not likeness < UNLIKE or regression.model.error > UNLIKE * regression.error_without_bodies:
+    likeness, left, whole = regression.described_likeness, regression.model.error, regression.error_without_bodies
+    # Of the squares of the torques the description explains less than this share, and other bodies leave no more.
+    if not likeness * abs(likeness) < MAX_ERROR or left**2 > MAX_ERROR * whole**2:
         return
     text = (
         f"without friction, the torques of the description of arm '{regression.arm.name}' have a correlation of "
