@@ -55,8 +55,7 @@ ELSEWHERE = {
     "estimators.least_squares.HUBER": "the estimator `Reweighted` alone",
     "estimators.least_squares.ROUNDS": "statistics of the plain fit, not the model",
     "fit.next_motion": "the motion to log next",
-    "fit.novel_motion": "the expected error, not the model",
-    "fit.uncertainty": "the expected error, not the model",
+    "fit.uncertainty": "the bound of the expected error, set on the zoo (`band` of `robots.py`)",
     "limits.CAREFUL_ERROR": "the verdict, not the model",
     "limits.NOT_USABLE_ERROR": "the verdict, not the model",
     "logs.column_names": "nothing: units by their definition",
@@ -139,18 +138,20 @@ def why_not(key: str) -> str:
 
 
 def tasks_of(key: str) -> tuple[str, ...]:
-    """Tasks that tell a number, or its module: `fit:` are those of the fit, the others those of checks."""
+    """Tasks that tell a number, or its module: `fit:` and `expected:` are those of the fit, others those of checks."""
     fits, checks = tuple(f"fit:{name}" for name in FITS), CHECKS
     if why_not(key):
         return ()
+    if key.startswith("fit.novel_motion"):
+        return tuple(f"expected:{name}" for name in FITS)
     return checks if key.startswith("hypotheses") else (*fits, *checks) if key.startswith(("logs", "limits")) else fits
 
 
 @lru_cache(maxsize=1)
 def _case(name: str) -> tuple[Any, float]:
-    whole, _, fault = name.removeprefix("fit:").partition("|")
+    whole, _, fault = name.rpartition(":")[2].partition("|")
     case = spoil(make(whole), fault) if fault else make(whole)
-    return case, plain_errors(case.arm, case.train, case.test)[1] if name.startswith("fit:") else np.nan
+    return case, plain_errors(case.arm, case.train, case.test)[1] if ":" in name else np.nan
 
 
 def _patched(constant: Constant, factor: float) -> Iterator[Any]:
@@ -195,19 +196,19 @@ def result(name: str, key: str, factor: float) -> float:
             stack.enter_context(replacement)
         _forget()
         try:
-            return _error(stack, *_case(name)) if name.startswith("fit:") else _loss(_case(name)[0])
+            return _error(stack, *_case(name), name.startswith("expected:")) if ":" in name else _loss(_case(name)[0])
         except (ValueError, IndexError, ZeroDivisionError):  # half or twice the number cannot be: limits that cross
             return np.nan
 
 
-def _error(stack: ExitStack, case: Any, plain: float) -> float:
-    """Error of the best prediction over plain least squares', without checks of the log."""
-    stack.enter_context(
-        patch.object(import_module("armdyn.identification.identify"), "run_checks", lambda *_, **__: ((), ()))
-    )
+def _error(stack: ExitStack, case: Any, plain: float, expected: bool) -> float:
+    """Error of the best prediction over plain least squares', or by which factor the expected error is off."""
+    identify = import_module("armdyn.identification.identify")
+    stack.enter_context(patch.object(identify, "run_checks", lambda *_, **__: ((), ())))
     fit = armdyn.identify(case.arm, [read(case, table) for table in case.train], force=True)
-    answer = fit.predict(read(case, case.test))
-    return prediction_error(case.test, np.asarray(answer.t), np.asarray(answer.tau)) / plain
+    answer = fit.predict(read(case, case.test), model="consistent" if expected else "best")
+    error = prediction_error(case.test, np.asarray(answer.t), np.asarray(answer.tau))
+    return float(np.exp(abs(np.log(fit.expected_error / error)))) if expected else error / plain
 
 
 def _loss(case: Any) -> float:
@@ -230,8 +231,9 @@ def task(unit: str) -> dict[str, Any]:
 
 def wanted_rows(keys: list[str]) -> list[str]:
     """Tasks as they are, and with every number that they tell; one of each kind after the other."""
-    fits, checks = [f"fit:{name}" for name in FITS], list(CHECKS)
-    ordered = [name for k in range(len(checks)) for name in (*fits[k : k + 1], *checks[k : k + 1])]
+    fits, expected = ([f"{kind}:{name}" for name in FITS] for kind in ("fit", "expected"))
+    several = (fits, CHECKS, expected)
+    ordered = [name for k in range(len(CHECKS)) for names in several for name in names[k : k + 1]]
     ordered = ordered[: 2 if SMALL else None]
     return [f"{name}@{key}" for name in ordered for key in ("", *(k for k in keys if name in tasks_of(k)))]
 
@@ -253,7 +255,7 @@ def lines(keys: list[str], rows: dict[str, dict[str, Any]]) -> list[str]:
 
 def _figures(names: list[str], key: str, rows: dict[str, dict[str, Any]]) -> list[str]:
     """Errors and losses with their number of tasks, and the values chosen without one task."""
-    kinds = np.array([name.startswith("fit:") for name in names])
+    kinds = np.array([":" in name for name in names])
     table = np.array(
         [[rows[f"{name}@{key}"]["0.5"], rows[f"{name}@"]["1"], rows[f"{name}@{key}"]["2"]] for name in names], float
     )
@@ -261,6 +263,7 @@ def _figures(names: list[str], key: str, rows: dict[str, dict[str, Any]]) -> lis
     for some, middle in ((kinds, lambda c: mean(np.maximum(c, LEAST))), (~kinds, np.mean)):
         whole = [f"{middle(c):.3f}" if np.isfinite(c).all() else "cannot be" for c in table[some].T if some.any()]
         figures.append(f"{' / '.join(whole)} ({some.sum()})" if whole else "-")
+    figures[0] = f"expected error off by {figures[0]}" if names[0].startswith("expected:") else figures[0]
     costs = np.nan_to_num(np.where(kinds[:, None], np.log(np.maximum(table, LEAST)), table), nan=np.inf)
     chosen = [int(np.argmin(_without(costs, kinds, k)[[1, 0, 2]])) for k in range(len(names))] if len(names) > 1 else []
     words = ("as is", f"x {FACTORS[0]:g}", f"x {FACTORS[1]:g}")
@@ -286,7 +289,8 @@ def page(table: list[str]) -> str:
         f"error of `fit.predict` over plain least squares' (geometric mean, less than {LEAST:g} counts as that) on",
         f"{', '.join(FITS)}; numbers of the checks by the mean loss ({UNTOLD:g} for a fault that is not noticed or a",
         f"clean log that is rejected, {HALF_TOLD:g} for one that is warned of) on {', '.join(CHECKS)};",
-        "those of reading and those that both share by both. In brackets is how many of these tasks were measured.",
+        "those of reading and those that both share by both; numbers of motion that is new by the factor by which the",
+        "expected error is off on the tasks of the fit. In brackets is how many of these tasks were measured.",
         "The last column says which value is chosen on all of them but one, how often; *no difference* means that no",
         "task tells the values apart. Tasks of real arms need `../shared/data`; `zoo-5` is a synthetic arm, and",
         "`zoo-5|dead` the same with a fault (see `benchmarks/robots.py`).", "",
