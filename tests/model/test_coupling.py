@@ -55,8 +55,8 @@ def test_a_matrix_in_words(puma):
     [
         ("5", {"expected": "two joints with + or - between, by number or name, such as '5+6'"}),
         ("5*6", {"expected": "two joints with + or - between, by number or name, such as '5+6'"}),
-        ("5+7", {"remedy": "arm 'puma560' has joints 1 to 6: joint1, joint2, joint3, joint4, joint5, joint6"}),
-        ("0+1", {"remedy": "arm 'puma560' has joints 1 to 6: joint1, joint2, joint3, joint4, joint5, joint6"}),
+        ("5+7", {"cause": "arm 'puma560' has no joint 7", "names": ("7",)}),
+        ("0+1", {"cause": "arm 'puma560' has no joint 0", "names": ("0",)}),
         ("6+6", {"cause": "names the same joint twice"}),
         (["5+6", "6-5"], {"cause": "the drive of joint 6 is in '5+6' already", "names": ("5+6",)}),
         (["5+6", 3], {"expected": "a coupling such as '5+6', or a matrix (6, 6)"}),

@@ -152,3 +152,8 @@ def test_a_dh_table_keeps_gravity_whatever_the_base_pose(tmp_path, seed):
     found = armdyn.inverse_dynamics(load(tmp_path / "hung.csv"), q, qd, qdd)
     np.testing.assert_allclose(found, want, atol=1e-12 * np.abs(want).max())
     assert any("base_pose= and gravity=" in line for line in not_held(arm, ".csv"))
+
+
+def test_a_number_is_no_file():
+    with raises(ReadError, where="load", expected="the path of a file", got="3"):
+        armdyn.load(3)

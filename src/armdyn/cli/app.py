@@ -24,6 +24,7 @@ from armdyn.cli.durations import begin_command
 from armdyn.cli.interrupts import leave, watching
 from armdyn.cli.options import spread_options
 from armdyn.cli.parser import PlainCommand
+from armdyn.cli.rejected import name_option
 from armdyn.cli.resolve import take_xacro_options
 from armdyn.errors import ArmdynError, ArmdynWarning
 
@@ -129,6 +130,8 @@ def _complaint(error: Exception, arguments: list[str]) -> int:
         where = f"{error.filename}: " if error.filename else ""
         text = f"{where}{error.strerror}"
     else:
+        if isinstance(error, ArmdynError):
+            name_option(error, arguments)
         text = _in_options(" ".join(str(error).split()), arguments)
     _print_json_error(error, text, arguments)
     print(f"armdyn: {text}", file=sys.stderr)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DESCRIPTIONS = (".urdf", ".xml", ".xacro", ".toml", ".dyn")
 LOGS = (".csv", ".txt", ".tsv", ".dat", ".json", ".jsonl", ".ndjson", ".npz", ".mat", ".parquet", ".db3", ".mcap")
+NUMBERS = "numbers with commas between"
 ROLES = ("t", "q", "qd", "tau", "current", "temperature")
 
 
@@ -124,7 +125,9 @@ def joint_numbers(texts: list[str] | None, option: str) -> dict[str, float]:
         try:
             values[name.strip()] = float(value)
         except ValueError:
-            raise typer.BadParameter(f"expected a joint, '=' and a number, got {text!r}", param_hint=option) from None
+            raise typer.BadParameter(
+                f"expected JOINT=NUMBER, such as joint1=0.1, got {text!r}", param_hint=option
+            ) from None
     return values
 
 
@@ -140,12 +143,13 @@ def mount_arm(arm: Arm, down: str | None) -> Arm:
         source = arm.source and arm.source._replace(options=(*arm.source.options, "--down=none"))
         return replace(arm, gravity=np.zeros(3), source=source)
     axis = dict(zip("xyz", np.eye(3), strict=True)).get(down[-1:])
+    expected = "x, -x, y, -y, z, -z, none or three numbers X,Y,Z"
     if axis is not None and down[:-1] in ("", "+", "-"):
         axis = -axis if down[0] == "-" else axis
     else:
-        axis = np.asarray(numbers(down, "--down"))
+        axis = np.asarray(numbers(down, "--down", expected))
     if axis.shape != (3,) or not 0 < np.linalg.norm(axis) < np.inf:
-        raise typer.BadParameter(f"expected x, -x, y, -y, z, -z or three numbers, got {down!r}", param_hint="--down")
+        raise typer.BadParameter(f"expected {expected}, got {down!r}", param_hint="--down")
     size = float(np.linalg.norm(arm.gravity)) or 9.81
     # Commands that are printed say so too.
     source = arm.source and arm.source._replace(options=(*arm.source.options, f"--down={down}"))
@@ -192,15 +196,15 @@ def _columns(texts: list[str] | None) -> dict[str, list[str]] | None:
 
 
 @overload
-def numbers(text: str, option: str) -> float | list[float]: ...
+def numbers(text: str, option: str, expected: str = NUMBERS) -> float | list[float]: ...
 @overload
-def numbers(text: str | None, option: str) -> float | list[float] | None: ...
-def numbers(text: str | None, option: str) -> float | list[float] | None:
+def numbers(text: str | None, option: str, expected: str = NUMBERS) -> float | list[float] | None: ...
+def numbers(text: str | None, option: str, expected: str = NUMBERS) -> float | list[float] | None:
     """One number, or one for each joint, with commas between."""
     if text is None:
         return None
     try:
         values = [float(word) for word in text.replace(",", " ").split()]
     except ValueError:
-        raise typer.BadParameter(f"expected numbers with commas between, got {text!r}", param_hint=option) from None
+        raise typer.BadParameter(f"expected {expected}, got {text!r}", param_hint=option) from None
     return values[0] if len(values) == 1 else values

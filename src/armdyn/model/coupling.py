@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +87,11 @@ def _pair(arm: Arm, text: str) -> tuple[int, int, float]:
                 if a == b:
                     raise ModelError("names the same joint twice", where=f"coupling '{text}'", expected="two joints")
                 return a, b, 1.0 if mark == "+" else -1.0
+    unknown = [part for part in map(str.strip, re.split("[+-]", text)) if part and _joint(arm, part) is None]
+    cause = f"arm '{arm.name}' has no joint {' or '.join(unknown)}" if unknown else ""
     expected = "two joints with + or - between, by number or name, such as '5+6'"
-    remedy = f"arm '{arm.name}' has joints 1 to {arm.n}: {', '.join(arm.joint_names)}"
-    raise ModelError(where=f"coupling {quote(text)}", expected=expected, remedy=remedy)
+    remedy = f"it has joints 1 to {arm.n}: {', '.join(arm.joint_names)}"
+    raise ModelError(cause, where=f"coupling {quote(text)}", expected=expected, remedy=remedy, names=unknown)
 
 
 def _joint(arm: Arm, text: str) -> int | None:

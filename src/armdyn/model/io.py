@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from armdyn.errors import ArmdynError, ReadError, reads_file
+from armdyn.errors import ArmdynError, ReadError, quote, reads_file
 from armdyn.files import read_bytes, read_text, write_whole
 from armdyn.model.arm import Arm, Source
 
@@ -68,6 +68,8 @@ def load(
     >>> armdyn.load("planar2.toml").n
     2
     """
+    if not isinstance(path, str | os.PathLike):
+        raise ReadError(where="load", expected="the path of a file", got=quote(path))
     chain: dict[str, Any] = {"base": base, "tip": tip, "branches": branches}
     if Path(path).suffix.lower() == ".xacro":
         from armdyn.model.xacro import expand_xacro

@@ -147,4 +147,5 @@ def require_chain(arm: Arm, what: str) -> None:
     """
     if not getattr(arm, "is_chain", True):
         cause = f"{what} is for serial chains, and arm '{arm.name}' is {arm.kind_of_mechanism}"
-        raise ModelError(cause, remedy="load one chain of it with tip=")
+        saved = "" if getattr(arm, "source", None) else "save it to a file, and "
+        raise ModelError(cause, remedy=f"{saved}load one chain of it with tip=")

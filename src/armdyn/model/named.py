@@ -37,7 +37,8 @@ def named_arm(
     known = library_names()
     if word in known:
         if base or tip:
-            raise ReadError(f"library arm '{word}' is one chain; base= and tip= are for files", names=(word,))
+            cause = f"base= and tip= choose a chain of a file, and '{word}' is a library arm"
+            raise ReadError(cause, remedy="save it to a file first", names=(word,))
         name, _, convention = word.partition(":")
         build = getattr(library, name)
         return build(convention) if convention else build()

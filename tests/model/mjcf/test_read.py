@@ -190,7 +190,7 @@ def test_a_mesh_that_is_absent_leaves_the_inertia_unknown(tmp_path):
     [
         (
             '<body name="a"><freejoint name="f"/><geom size="1"/></body>',
-            {"cause": "there is no moving joint below link 'world'", "names": ("world",)},
+            {"cause": "the file has no revolute or prismatic joint", "names": ("world",)},
         ),
         (
             '<body name="a"><joint type="ball" name="f"/><geom size="1"/></body>',

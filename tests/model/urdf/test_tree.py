@@ -23,7 +23,7 @@ def robot(tmp_path, links: str, *joints: tuple[str, str, str, str]):
 @pytest.mark.parametrize(
     ("links", "joints", "parts"),
     [
-        ("ab", [("j", "fixed", "a", "b")], {"cause": "there is no moving joint below link 'a'", "names": ("a",)}),
+        ("ab", [("j", "fixed", "a", "b")], {"cause": "the file has no revolute or prismatic joint", "names": ("a",)}),
         ("abc", [("j", "revolute", "a", "b")], {"cause": "the tree has 2 roots (a, c)"}),
         (
             "abc",

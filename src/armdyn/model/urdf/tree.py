@@ -157,6 +157,8 @@ class Chain(NamedTuple):
 
 
 def _no_motion(tree: Tree, base: str) -> ModelError:
+    if not any(joint.moves for joint in tree.parent.values()):
+        return ModelError("the file has no revolute or prismatic joint", where=tree.where, names=(base,))
     cause = f"there is no moving joint below link '{base}'"
     return ModelError(cause, where=tree.where, remedy="choose another base=", names=(base,))
 
