@@ -68,10 +68,9 @@ class Spring(Frozen):
         if not numbers[0] > 0 or numbers[1] < 0:
             expected = "stiffness > 0 and rest_length >= 0"
             raise ModelError(where=where, expected=expected, got=f"{numbers[0]:g}, {numbers[1]:g}")
-        object.__setattr__(self, "links", tuple(links))
-        object.__setattr__(self, "points", tuple(tuple(float(x) for x in row) for row in rows))
-        for name, value in zip(("stiffness", "rest_length"), numbers, strict=True):
-            object.__setattr__(self, name, float(value))
+        stiffness, rest_length = map(float, numbers)
+        ends = tuple(tuple(float(x) for x in row) for row in rows)
+        self._set(links=tuple(links), points=ends, stiffness=stiffness, rest_length=rest_length)
 
 
 def parent_indices(joints: Sequence[Joint], link_names: Sequence[str], base_name: str, where: str) -> tuple[int, ...]:

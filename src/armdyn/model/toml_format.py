@@ -196,10 +196,8 @@ def toml_text(arm: Arm) -> str:
 
 def _head(arm: Arm) -> Iterator[str]:
     yield "# A robot arm in armdyn's format. SI units: m, rad, kg, s, N."
-    yield from _pairs(
-        {"format": FORMAT, "version": VERSION, "name": arm.name, "base": arm.base_name, "tip": arm.tip_name}
-    )
-    yield from _pairs({"gravity": arm.gravity})
+    yield from _pairs({"format": FORMAT, "version": VERSION, "name": arm.name})
+    yield from _pairs({"base": arm.base_name, "tip": arm.tip_name, "gravity": arm.gravity})
     yield from _pose("base_pose", arm.base_pose)
     yield from _pose("tool_pose", arm.tool_pose)
     if arm.tip_link is not None:

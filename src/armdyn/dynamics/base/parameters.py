@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,7 +27,7 @@ from armdyn.dynamics.regressors.joint_columns import (
     joint_parameters,
 )
 from armdyn.errors import ArmdynError, ShapeError, check_choice
-from armdyn.frozen import Frozen, PartOf
+from armdyn.frozen import Frozen, PartOf, compute_once
 from armdyn.model.arm import Arm
 from armdyn.model.mechanism import require_chain
 from armdyn.model.quantities import A, Gravity, Q, Qd, Qdd, V
@@ -286,7 +285,7 @@ def base_parameters(
     if not 0 < tolerance < 1:
         raise ArmdynError(where="base_parameters", expected="0 < tolerance < 1", got=f"{tolerance!r}")
     joint_terms = check_terms(joint_terms, "base_parameters")
-    several, options = _reductions.setdefault(arm, {}), (terms, joint_terms, method, tolerance)
+    several, options = _reductions(arm), (terms, joint_terms, method, tolerance)
     if options not in several:
         reduction = _reduction(arm, *options)
         several[options] = reduction._replace(P=clean(reduction.P, reduction.columns))
@@ -294,8 +293,10 @@ def base_parameters(
     return BaseParameters(arm, terms, joint_terms, tuple(columns), P, gap)
 
 
-# Of arms that live, by the other arguments of `base_parameters`: whoever uses logs asks for those of its arm often.
-_reductions: WeakKeyDictionary[Arm, dict[tuple[Any, ...], Reduction]] = WeakKeyDictionary()
+@compute_once
+def _reductions(arm: Arm) -> dict[tuple[Any, ...], Reduction]:
+    """Those of an arm by the other arguments of `base_parameters`: whoever uses logs asks for them often."""
+    return {}
 
 
 def _reduction(arm: Arm, terms: str, joint_terms: tuple[str, ...], method: str, tolerance: float) -> Reduction:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 from typing import NamedTuple
 
-from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, TrigLiteral, add, canonical, multiply, without
+from armdyn.trace.graphs.sums import Cube, Key, Network, Sum, TrigLiteral, add, canonical, multiply, substitute, without
 
 
 class Merged(NamedTuple):
@@ -106,12 +106,9 @@ def split(network: Network, total: Sum, by: Composed) -> Sum:
         "cos": add(multiply(cos_a, cos_b), multiply(sin_a, sin_b), -by.sign),
         "sin": multiply({(): by.parity}, add(multiply(sin_a, cos_b), multiply(cos_a, sin_b), by.sign)),
     }
-    result: Sum = {}
-    for cube, c in total.items():
-        product: Sum = {(): c}
-        for k in cube:
-            turn = network.turns.get(k)
-            here = turn is not None and turn.angle == by.angle
-            product = multiply(product, of_angle[turn.function] if here and turn else {(k,): 1.0})
-        result = add(result, product)
-    return result
+
+    def meaning(k: int) -> Sum:
+        turn = network.turns.get(k)
+        return of_angle[turn.function] if turn is not None and turn.angle == by.angle else {(k,): 1.0}
+
+    return substitute(total, meaning)

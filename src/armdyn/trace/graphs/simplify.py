@@ -14,7 +14,7 @@ from typing import Any
 from armdyn.trace.graphs.angles import square_free
 from armdyn.trace.graphs.divisors import Extraction
 from armdyn.trace.graphs.graph import Graph, count_operations
-from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, multiply, network_of, without
+from armdyn.trace.graphs.sums import OUTPUTS, Cube, Key, Network, Sum, add, multiply, network_of, substitute, without
 
 # What a sine and a cosine of one angle, and a division, cost in additions, about.
 SINCOS, DIVISION = 25, 5
@@ -96,16 +96,13 @@ def effort(graph: Graph) -> int:
 
 def tidy(network: Network) -> Network:
     """The network with sin² + cos² gone, and without literals that stand for zero or for one product."""
+
+    def meaning(m: int) -> Sum:
+        return network.sums[m] if m in network.sums and len(network.sums[m]) < 2 else {(m,): 1.0}
+
     for k in [*network.order(), OUTPUTS]:
         for part in network.parts(k):
-            total: Sum = {}
-            for cube, c in part.items():
-                product: Sum = {(): c}
-                for m in cube:
-                    short = m in network.sums and len(network.sums[m]) < 2
-                    product = multiply(product, network.sums[m] if short else {(m,): 1.0})
-                total = add(total, product)
-            total = cancel(network, square_free(network, total))
+            total = cancel(network, square_free(network, substitute(part, meaning)))
             part.clear()
             part.update(total)
     return network

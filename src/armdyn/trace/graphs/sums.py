@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from armdyn.precision import ROUND_OFF
@@ -208,6 +208,19 @@ def multiply(first: Sum, second: Sum) -> Sum:
     for a, x in first.items():
         total = add(total, {tuple(sorted(a + b)): x * y for b, y in second.items()})
     return total
+
+
+def substitute(total: Sum, meaning: Callable[[int], Sum], watch: Callable[[Sum], None] | None = None) -> Sum:
+    """A sum with sums in place of its literals, expanded; `watch` is called with what there is so far."""
+    result: Sum = {}
+    for cube, c in total.items():
+        product: Sum = {(): c}
+        for k in cube:
+            product = multiply(product, meaning(k))
+        result = add(result, product)
+        if watch is not None:
+            watch(result)
+    return result
 
 
 def without(cube: Cube, part: Iterable[int]) -> Cube:

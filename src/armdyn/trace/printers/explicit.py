@@ -15,7 +15,7 @@ from armdyn.errors import ArmdynError
 from armdyn.precision import SOLUTION_ERROR
 from armdyn.trace.graphs.angles import compose, merge, one_square, split, square_free
 from armdyn.trace.graphs.graph import graph_of
-from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, without
+from armdyn.trace.graphs.sums import Network, Sum, add, common, multiply, network_of, substitute, without
 from armdyn.trace.numeric import as_names, declaration, reject_unknown
 from armdyn.trace.program import Port, Program
 from armdyn.trace.symbols import ca
@@ -109,16 +109,12 @@ def _write_out(network: Network) -> tuple[Network, list[Sum]]:
     plain = Network(network.source)
     meaning: dict[int, Sum] = {}
 
+    def watch(result: Sum) -> None:
+        if len(result) > MAX_TERMS_ON_THE_WAY:
+            raise _TooLargeError(MAX_TERMS_ON_THE_WAY)
+
     def multiply_out(total: Sum) -> Sum:
-        result: Sum = {}
-        for cube, c in total.items():
-            product: Sum = {(): c}
-            for k in cube:
-                product = multiply(product, meaning[k])
-            result = add(result, product)
-            if len(result) > MAX_TERMS_ON_THE_WAY:
-                raise _TooLargeError(MAX_TERMS_ON_THE_WAY)
-        return result
+        return substitute(total, meaning.__getitem__, watch)
 
     for k in network.order():
         if k in network.sums:
