@@ -16,7 +16,7 @@ K = ServoFindingKind
         (
             ServoFinding(K.UNDETERMINED, ("roll",), "compliance", harmless=True),
             "the log does not determine 1/kp of joint roll; replays do not depend on it: move it against gravity, log "
-            "it carrying a weighed payload, or give its stiffness",
+            "the arm with a known payload as well, or give the stiffness",
         ),
         (ServoFinding(K.ROUGH, ("a", "b"), "coulomb"), "fc/kp of joints a, b is known to about 30 % only"),
         (
@@ -55,5 +55,6 @@ def test_verdict() -> None:
     rough = ServoFinding(K.ROUGH, ("pan",), "delay")
     assert assess([]) == (Level.GOOD, (), ())
     assert assess([harmless, rough]) == (Level.GOOD, (), (harmless, rough))
+    assert assess([], is_determined=False).level == Level.NOT_USABLE
     misfit = ServoFinding(K.MISFIT, ("lift",), "", 2e-3, 5e-4)
     assert assess([harmless, misfit]) == (Level.CARE, (misfit,), (harmless,))

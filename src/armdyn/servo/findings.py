@@ -69,16 +69,18 @@ class ServoVerdict(NamedTuple):
         return str(self.level)
 
 
-def assess(findings: Sequence[ServoFinding], share: float = 0.0) -> ServoVerdict:
+def assess(findings: Sequence[ServoFinding], share: float = 0.0, *, is_determined: bool = True) -> ServoVerdict:
     """Return the verdict: careful where simulations depend on what is not known, or the model misses the log.
 
     `share` is the replay error over the error of assuming perfect tracking, judged as errors of torques are.
+    `is_determined`: whether the log determines any number at all, without which the servos are not usable.
     """
     rough = ServoFindingKind.ROUGH
     reasons = tuple(finding for finding in findings if not finding.harmless and finding.kind != rough)
     remarks = tuple(finding for finding in findings if finding not in reasons)
     level = Level.CARE if reasons or share > CAREFUL_ERROR else Level.GOOD
-    return ServoVerdict(Level.NOT_USABLE if share >= NOT_USABLE_ERROR else level, reasons, remarks)
+    is_usable = is_determined and share < NOT_USABLE_ERROR
+    return ServoVerdict(level if is_usable else Level.NOT_USABLE, reasons, remarks)
 
 
 def symbol(name: str) -> str:

@@ -115,7 +115,8 @@ class ServoFit(Reported):
     def verdict(self) -> ServoVerdict:
         """Whether to use the servos, and why."""
         share = float(np.linalg.norm(self.held_out)) / max(float(np.linalg.norm(self.unfollowed)), 1e-300)
-        return assess(self.findings, share)
+        words = {word for row in self.words for word in row}
+        return assess(self.findings, share, is_determined=not words <= {"not determined", "not moved", "left out"})
 
     @property
     def space(self) -> ParameterLayout:

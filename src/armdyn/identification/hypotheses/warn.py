@@ -50,4 +50,4 @@ def warn_if_too_fast(arm: Arm, checks: tuple[DataCheck, ...]) -> None:
 def warn_of_undetermined(names: tuple[str, ...]) -> None:
     """Warn of parameters on which the logs have no say."""
     if names:
-        warn(f"identify: the logs do not determine {some_names(names)}; excite all joints (see the report)")
+        warn(f"identify: the logs do not determine {some_names(names)}; excite all joints")

@@ -201,7 +201,7 @@ class Clearance:
     def describe(self, states: States) -> str:
         """Return the pair that overlaps most, and by how much."""
         slack, names = self.worst(states[0])
-        return f"the clearance between {names} by {-slack:.3g} m"
+        return f"misses the clearance between {names} by {-slack:.3g} m"
 
     def slack(self, states: States) -> NDArray:
         """Free distances (N, s) [m]."""

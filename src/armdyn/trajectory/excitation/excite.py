@@ -34,7 +34,7 @@ from armdyn.trajectory.excitation.options import (
     require_positive,
     require_resolution,
 )
-from armdyn.trajectory.excitation.problem import ExcitationProblem
+from armdyn.trajectory.excitation.problem import REMEDIES, ExcitationProblem
 from armdyn.trajectory.excitation.protection import Protection, protect, protected_velocity
 from armdyn.trajectory.excitation.regressor import labels_of
 from armdyn.trajectory.excitation.search import Run, search
@@ -44,6 +44,7 @@ from armdyn.trajectory.motion_limits import MotionLimits, violations
 # A motion with a larger condition number (unit columns) does not show all parameters.
 MAX_CONDITION = 1e4
 GOOD_CONDITION = 100.0  # a usual bound, up to which noise in torques is not blown up much
+MORE_MOTION = "allow larger velocities and accelerations, a longer duration or more harmonics"
 # Part of the time budget kept for the final checks.
 TIME_RESERVE_RATIO = 0.03
 
@@ -269,41 +270,42 @@ def _usable(outcome: SearchOutcome, problem: ExcitationProblem) -> SearchCandida
         return outcome.best
     if outcome.interrupted:
         raise KeyboardInterrupt
-    weak = too_weak(problem.limits, problem.constraints)
+    _require_strength(problem)
     if problem.constraints and outcome.best is not None:
         slack, worst = problem.worst_slack(outcome.best.x)
         if worst is not None and slack < 0:
             missed = worst.describe(problem.series(outcome.best.x)(problem.times))
-            raise LimitError(
-                f"excite: no motion was found that keeps all constraints; the last one misses {missed}; "
-                + (f"{weak}: allow more" if weak else "relax it, or allow more time")
-            )
+            cause = f"no motion within the time budget keeps all constraints; the last one {missed}"
+            remedy = REMEDIES.get(worst.name, "move the floor or obstacles")
+            raise LimitError(cause, where="excite", remedy=f"{remedy}, or allow more time")
     least = "" if outcome.best is None else f" (least of all {_least_seen(problem, outcome.best.x)})"
-    remedy = "allow a longer duration, more harmonics, wider limits or more time"
-    raise LimitError(
-        f"excite: no motion that shows all parameters{least} was found within the limits and the time budget; "
-        + (f"{weak}: allow more" if weak else remedy)
-    )
+    cause = f"no motion within the limits and the time budget determines all parameters{least}"
+    raise LimitError(cause, where="excite", remedy=f"{MORE_MOTION}, or more time")
+
+
+def _require_strength(problem: ExcitationProblem) -> None:
+    """Reject torque limits that gravity alone exceeds."""
+    if weak := too_weak(problem.limits, problem.constraints):
+        raise LimitError(weak, where="excite", remedy=REMEDIES["torque"])
 
 
 def _least_seen(problem: ExcitationProblem, x: NDArray) -> str:
-    """Names of parameters that a motion hardly shows."""
+    """Names of parameters that a motion hardly determines."""
     labels = labels_of(problem.base)
     return ", ".join(labels[k] for k in least_seen(problem.information(x)))
 
 
 def _check_result(excitation: Excitation) -> None:
-    """Reject a motion that breaks a limit anywhere, or that does not show the parameters."""
+    """Reject a motion that breaks a limit anywhere, or that does not determine the parameters."""
     broken = violations(excitation.trajectory, excitation.limits)
     if broken:
         cause = f"the motion found breaks limits ({broken}); this should not happen, please report it"
         raise LimitError(cause, where="excite")
     if excitation.condition_unit > MAX_CONDITION:
-        weak = too_weak(excitation.limits, excitation.problem.constraints)
-        remedy = f"{weak}: allow more" if weak else "allow a longer duration, more harmonics or wider limits"
+        _require_strength(excitation.problem)
         cause = (
             f"the best motion within the limits has condition number {excitation.condition_unit:.1e} "
-            "(unit columns), so it does not show all parameters, least of all "
+            "(unit columns), so it does not determine all parameters, least of all "
             f"{_least_seen(excitation.problem, excitation.x)}"
         )
-        raise LimitError(cause, where="excite", remedy=remedy)
+        raise LimitError(cause, where="excite", remedy=MORE_MOTION)

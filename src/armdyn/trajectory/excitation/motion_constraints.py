@@ -112,13 +112,12 @@ class TorqueLimits(Slacks):
         return Pull(*joint_torque_gradient(self.arm, *states, (down - up) / self.limit))
 
     def describe(self, states: States) -> str:
-        """The joint that misses its limit most, and by how much."""
-        share = np.abs(joint_torque(self.arm, *states)) / self.limit
-        i = int(share.max(0).argmax())
-        return (
-            f"the torque limit of joint {i + 1} '{self.arm.coordinate_names[i]}' by {share[:, i].max() - 1:.1%} "
-            f"(present model, {self.limit[i]:.3g})"
-        )
+        """Return the joint that exceeds its limit most, and by how much."""
+        need = np.abs(joint_torque(self.arm, *states)).max(0)
+        i = int((need / self.limit).argmax())
+        unit = "N m" if self.arm.coordinate_joints[i].kind == "revolute" else "N"
+        joint = f"joint {i + 1} '{self.arm.coordinate_names[i]}'"
+        return f"needs {need[i]:.3g} {unit} at {joint}, whose limit is {self.limit[i]:.3g} {unit}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,10 +159,11 @@ class FollowerLimits(Slacks):
         return Pull((low - high) / half @ G, (back - forth) / speed @ G)
 
     def describe(self, states: States) -> str:
-        """The joint that leaves its range most."""
+        """Return the joint that leaves its range most, and by how much."""
         short = self.slack(states).min(axis=0).reshape(4, -1).min(axis=0)
         k = int(short.argmin())
-        return f"the limits of joint '{self.arm.joints[self.rows[k]].name}', which follows others, by {-short[k]:.1%}"
+        name = self.arm.joints[self.rows[k]].name
+        return f"leaves the limits of joint '{name}', which follows others, by {-short[k]:.1%}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ class TipBox(Slacks):
 
     def describe(self, states: States) -> str:
         """Return how far the tip leaves its room."""
-        return f"the tip's room by {-float(self.slack(states).min()):.3g} m"
+        return f"takes the tip {-float(self.slack(states).min()):.3g} m out of its box"
 
 
 def motion_barrier(arm: Arm, limits: MotionLimits, motion: JointMotion) -> tuple[float, Pull]:

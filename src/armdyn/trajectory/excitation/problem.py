@@ -29,6 +29,12 @@ AIMED_SLACK = 0.02
 # Sizes of the motion about its mean that are tried until constraints hold.
 START_SIZES = (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05, 0.02)  # of random motions about a pose
 SIZES_TRIED = (1.0, 0.99, 0.97, 0.94, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+# Ways to give a constraint room, by its name; the others are clearances.
+REMEDIES = {
+    "torque": "allow larger torques (max_torque)",
+    "tip box": "allow the tip more room (tip_box)",
+    "followers": "widen the limits of joints that follow others",
+}
 POSE_RANGE_RATIO = 0.9  # part of the position limits within which poses lie about which searches may start
 
 
@@ -173,9 +179,7 @@ class ExcitationProblem(HintedAttributes):
         worst = self.constraints[int(np.argmin([s[best] for s in slack]))]
         pose = ", ".join(f"{x:.3g}" for x in q[best])
         still = (q[best : best + 1], rest[:1], rest[:1])
-        raise LimitError(
-            f"none of {len(q)} poses within the position limits keeps all constraints; the best, q = "
-            f"{pose}, misses {worst.describe(still)}; move the floor or obstacles, widen the limits, or "
-            "switch the check off",
-            where="excite",
-        )
+        cause = f"none of {len(q)} poses within the position limits keeps all constraints"
+        best_pose = f"the best, q = {pose}, {worst.describe(still)}"
+        remedy = REMEDIES.get(worst.name, "move the floor or obstacles, widen the limits, or switch the check off")
+        raise LimitError(f"{cause}; {best_pose}", where="excite", remedy=remedy)

@@ -104,7 +104,7 @@ def conclude(fit: ServoFit, out: Path | None, report: Path | None) -> None:
     print_line(f"{verdict.word[0].upper()}{verdict.word[1:]}: {error_text(fit)}.")
     if fit.scale != "description":
         print_line(f"The known {fit.scale} multiplies the description's masses by {fit.mass_scale:.3f}.")
-    print_list("Why with care", [str(finding) for finding in verdict.reasons])
+    print_list("Reasons", [str(finding) for finding in verdict.reasons])
     print_list("Remarks", [str(finding) for finding in verdict.remarks])
     for path in filter(None, (out, report)):
         print(f"wrote {shown_path(path)}")
