@@ -11,12 +11,17 @@ def count_lags(n: int) -> int:
     return min(n, max(4, int(2 * np.sqrt(n))))
 
 
+def correlate(x: NDArray, y: NDArray) -> NDArray:
+    """Sums over t of x(t + lag) y(t), for lags from zero on, column by column."""
+    size = 1 << (2 * len(x)).bit_length()  # products do not wrap around
+    spectrum = np.fft.rfft(x, size, axis=0) * np.fft.rfft(y, size, axis=0).conj()
+    return np.fft.irfft(spectrum, size, axis=0)[: len(x)]
+
+
 def correlation_times(residual: NDArray) -> NDArray:
     """After how many samples (n,) residuals say something new."""
     e, lags = residual - residual.mean(axis=0), count_lags(len(residual))
-    size = 1 << (len(e) + lags).bit_length()  # room for these lags, or products wrap around
-    spectrum = np.abs(np.fft.rfft(e, size, axis=0)) ** 2
-    correlation = np.fft.irfft(spectrum, axis=0)[:lags]
+    correlation = correlate(e, e)[:lags]
     correlation = correlation / np.maximum(correlation[0], 1e-300)
     ended = np.cumsum(correlation < 0.05, axis=0) > 0
     return np.maximum(1.0, 1 + 2 * np.where(ended, 0, correlation)[1:].sum(axis=0))

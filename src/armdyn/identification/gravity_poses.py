@@ -7,6 +7,7 @@ different ends of it, so that it averages out and counts as noise of independent
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +74,7 @@ def fit_poses(
     silent = [name for name, absent in zip(names, missing, strict=True) if absent]
     fitted = _with_offsets(arm.with_theta(consistent.theta), offsets)
     fitted = dataclasses.replace(fitted, preprocessing=dataclasses.replace(filters.preprocessing, rests=True))
-    described = None if np.isnan(arm.theta).any() else compare_poses(arm, poses)
+    compare_source = None if np.isnan(arm.theta).any() else partial(compare_poses, arm, poses)
     left = float(np.linalg.norm(error) / max(float(np.linalg.norm(data.tau)), 1e-300))
     pairs = zip(estimate.labels, known.lost, strict=True)
     undetermined = tuple(name for name, unknown in pairs if unknown and name not in silent)
@@ -81,7 +82,7 @@ def fit_poses(
     notes = (f"{held}; what moves between them is left out", *check_notes(checks))
     return Fit(
         fitted, arm, _friction(fitted, estimate), estimate,
-        FitMetrics(compare_poses(fitted, poses), None, described, left, held_out=held_out),
+        FitMetrics(compare_poses(fitted, poses), None, compare_source, left, held_out=held_out),
         FitProvenance(filters, checks=checks, notes=notes),
         ModelSelection(strength, scan=scan, structure=(("offset",),) * arm.n),
         ParameterConditioning(

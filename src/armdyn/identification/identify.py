@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
@@ -262,19 +263,19 @@ def _fit(
         return [consistent, free, share * free + (1 - share) * consistent]
 
     training, free, best = compare_models(fitted, tracks, filters, torques, std)
-    described = None if np.isnan(arm.theta).any() else compare_arm(arm, tracks, filters)
+    compare_source = None if np.isnan(arm.theta).any() else partial(compare_arm, arm, tracks, filters)
     return Fit(
         fitted, arm, friction_values(fitted, ols.estimate), ols.estimate,
         FitMetrics(
-            training, compare(fitted, others, filters, std) if others else None, described, free.rel_error,
+            training, compare(fitted, others, filters, std) if others else None, compare_source, free.rel_error,
             best.rel_error, choice.by_phase.held_out, constrained.held_out, constrained.held_out_joints,
             constrained.held_out_logs,
         ),
         FitProvenance(filters, tracks, checks, (), (*check_notes(checks), *_choice_notes(arm, choice))),
         ModelSelection(choice.strength, choice.prior_source, choice.scan, choice.tried, choice.structure),
         ParameterConditioning(
-            ols.spread.condition, ols.spread.condition_scaled, ols.bound, ols.spread.effective, ols.undetermined,
-            constrained.determined,
+            ols.spread.condition, ols.spread.condition_scaled, ols.compute_bound, ols.spread.effective,
+            ols.undetermined, constrained.determined,
         ),
         ModelPair(
             constrained.free, constrained.share, constrained.price, constrained.minimum.gap,

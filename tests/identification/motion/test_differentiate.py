@@ -8,8 +8,9 @@ from tests.raising import raises
 
 import armdyn
 from armdyn.errors import ArmdynError, ShapeError
-from armdyn.identification.motion.differentiate import METHODS, best_cutoff, impulse, lowpass, smoothers
+from armdyn.identification.motion.differentiate import METHODS, best_cutoff, impulse, smoothers
 from armdyn.identification.motion.kalman import filter_forward, triple_integrator
+from armdyn.lowpass import lowpass
 
 DT = 0.002
 
@@ -156,16 +157,6 @@ def test_identify_tells_method_and_bandwidth(two, make_log):
     assert f"smoothed by {fit.filters.method}, halved at {fit.filters.cutoff:.3g} Hz" in str(fit)
     asked = armdyn.identify(two, log, method="spline", cutoff=12.0)
     assert (asked.filters.method, asked.filters.cutoff) == ("spline", 12.0)
-
-
-@pytest.mark.parametrize(("samples", "corner"), [(12, 1.0), (250, 5.0), (3000, 20.0)])
-def test_the_low_pass_is_scipys(samples, corner):
-    """To the last bit: only the steady state is not found anew."""
-    from scipy.signal import butter, sosfiltfilt
-
-    x, dt = np.random.default_rng(0).normal(size=(samples, 3)).cumsum(axis=0), 0.01
-    sections, more = butter(4, 2 * corner * dt, output="sos"), min(samples - 1, int(3 / (corner * dt)))
-    np.testing.assert_array_equal(lowpass(x, dt, corner), sosfiltfilt(sections, x, axis=0, padlen=more))
 
 
 def test_kapadias_two_stages_lag_behind_the_smoothers():

@@ -32,7 +32,6 @@ from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import SMALL_SHARE, Log
 from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Track, by_velocity, tracks_of
-from armdyn.model.arm import Arm
 from armdyn.spatial import inertia as inertial
 
 NOISE_FLOORS = (0.1, 0.02, 0.002)  # least noise relative to torques; the next if blocks ask for it
@@ -87,13 +86,6 @@ class Choice:
         """The model without constraints."""
         rows = self.rows
         return FreeModel(rows.base, self.x, rows.statistics, rows.filters.width, rows.rigid_arm)
-
-    @property
-    def rigid_arm(self) -> Arm:
-        """The arm whose rigid torques are those of the base parameters."""
-        arm, base = self.base.source, self.base
-        theta = np.linalg.pinv(base.P) @ self.x[: base.count]
-        return arm.with_theta(theta[: inertial.SIZE * arm.n_joints])
 
     @property
     def described(self) -> bool:
@@ -200,7 +192,8 @@ def _first(rows: Rows, options: Options) -> Choice:
     choice = _refit(choice)
     if plain == options:
         return choice
-    choice = _with_rows(choice, rows.with_rigid_arm(choice.rigid_arm))
+    rows = rows.with_rigid_arm(choice.model.bodies)
+    choice = replace(choice, rows=rows, equations=equations.updated(rows, rows.load_columns))
     return _refit(replace(choice, used=starting_terms(choice.equations, options, rows.statistics.balanced)))
 
 
@@ -227,11 +220,6 @@ def _covariance(base: BaseParameters, links: NDArray) -> NDArray:
     k = np.arange(len(links), len(whole))
     whole[k, k] = size**4
     return whole
-
-
-def _with_rows(choice: Choice, rows: Rows) -> Choice:
-    """The choice with other rows, to be fitted anew."""
-    return replace(choice, rows=rows, equations=Equations.of(rows))
 
 
 def _refit(choice: Choice, start: Hyperparameters | None = None) -> Choice:
@@ -265,7 +253,7 @@ def _velocities(choice: Choice, logs: list[Log]) -> Choice:
             else tracks_of(logs, candidate)
         )
         rows = choice.rows.with_tracks(tracks, candidate)
-        choice = _compared(choice, _with_rows(choice, rows), what)
+        choice = _compared(choice, replace(choice, rows=rows, equations=Equations.of(rows)), what)
         if choice.rows is rows:
             break
     return choice
@@ -311,7 +299,8 @@ def _delay(choice: Choice) -> Choice:
 
     def later(choice: Choice, by: float) -> Choice:
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
-        return _compared(choice, _with_rows(choice, rows), f"torques {1e3 * by:+.3g} ms later")
+        equations = choice.equations.updated(rows, np.array([-1]))
+        return _compared(choice, replace(choice, rows=rows, equations=equations), f"torques {1e3 * by:+.3g} ms later")
 
     # Beyond a quarter of a period of the band, delays are faults of the log.
     best = 0

@@ -84,11 +84,17 @@ def similar_fits(
     masses: MassBounds | None = None,
     more: tuple[NDArray, NDArray] | None = None,
 ) -> list[Minimum]:
-    """Fits to several systems (v, ...), each a few steps from the minimum of a similar one."""
+    """Fits to several systems (v, ...), each a few steps from the minimum of a similar one.
+
+    They begin at the minimum itself where little is to be gained there, else further from the walls.
+    """
     links = len(reference.theta)
-    problem = _Problem(systems, reference, strength, 0.0, _bounds(links, positive, masses, more), links)
-    x = np.tile(near.inner, (len(systems.A), 1))
-    return _minima(problem, x, _last_stages(strength, LAST_STAGES))
+    problem = _Problem(systems, reference, strength, SMALL_SHARE, _bounds(links, positive, masses, more), links)
+    x = np.tile(np.concatenate([near.theta, near.joint]), (len(systems.A), 1))
+    gains = problem.newton_step(problem.point(x))[1]
+    if SMALL_SHARE * gains.max() < strength:
+        return _minima(problem, x, _last_stages(strength, 1))
+    return _minima(problem, np.tile(near.inner, (len(x), 1)), _last_stages(strength, LAST_STAGES - 1))
 
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
@@ -125,9 +131,7 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, NDAr
     values, decrements, iterations = problem.values(point), np.full(len(x), np.inf), np.zeros(len(x), int)
     for _ in range(MAX_ITERATIONS):
         at, some = point.of(active), problem.of(active)
-        gradients, H = some.derivatives(at)
-        steps = np.array([_solve(*pair) for pair in zip(H, -gradients, strict=True)])
-        decrements[active] = -np.sum(gradients * steps, axis=1) / 2
+        steps, decrements[active] = some.newton_step(at)
         iterations[active] += 1
         left = np.flatnonzero(~(decrements[active] < enough))
         if not len(left):
@@ -233,17 +237,23 @@ class _Problem(NamedTuple):
         values = fit + self.strength * divergence - self.barrier * np.log(at.room).sum(axis=1)
         return np.where(np.isfinite(values), values, np.inf)
 
+    def newton_step(self, at: _Point) -> tuple[NDArray, NDArray]:
+        """Return the steps of Newton's method (v, parameters), and half of what they seem to gain (v,)."""
+        gradients, H = self.derivatives(at)
+        steps = np.array([_solve(*pair) for pair in zip(H, -gradients, strict=True)])
+        return steps, -np.sum(gradients * steps, axis=1) / 2
+
     def derivatives(self, at: _Point) -> tuple[NDArray, NDArray]:
         inverses, size = np.linalg.inv(at.bodies), inertial.SIZE
         gradients, H = at.pull - self.system.b, self.system.A.copy()
         difference = (self.reference.inverses - inverses).reshape(*inverses.shape[:2], 16)
         gradients[:, : self.links] += self.strength * (difference @ UNITS.reshape(size, 16).T).reshape(len(H), -1)
-        places = np.arange(self.links).reshape(-1, size)
-        H[:, places[:, :, None], places[:, None]] += self.strength * hessian_blocks(inverses)
-        bounded = np.flatnonzero(self.bounds.G.any(axis=0))
-        steep = self.bounds.G[:, bounded] / at.room[:, :, None]
-        gradients[:, bounded] -= self.barrier * steep.sum(axis=1)
-        H[:, bounded[:, None], bounded] += self.barrier * steep.swapaxes(1, 2) @ steep
+        for i, block in enumerate((self.strength * hessian_blocks(inverses)).swapaxes(0, 1)):
+            H[:, size * i : size * (i + 1), size * i : size * (i + 1)] += block
+        first = int(self.bounds.G.any(axis=0).argmax())  # parameter that is bounded
+        steep = self.bounds.G[:, first:] / at.room[:, :, None]
+        gradients[:, first:] -= self.barrier * steep.sum(axis=1)
+        H[:, first:, first:] += self.barrier * steep.swapaxes(1, 2) @ steep
         return gradients, H
 
 

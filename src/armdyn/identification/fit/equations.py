@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armdyn.identification.correlation import correlate
 from armdyn.identification.fit.rows import OVERSAMPLING, Rows, columns_per_joint
 from armdyn.identification.fit.terms import TERMS
 from armdyn.identification.limits import CHARACTERISTIC_SHARE, MIN_SECONDS
@@ -54,22 +55,24 @@ class Equations:
         if block is None:
             block, logs = _blocks(rows)
         logs = np.zeros(int(block.max()) + 1, int) if logs is None else logs
-        blocks, first = len(logs), 0
+        blocks = len(logs)
         kinds, _, m = next(iter(rows)).Y.shape
         grams = np.zeros((blocks, kinds, m + 1, m + 1))
         active = [k.start if kinds == rows.base.source.n else 0 for k in columns_per_joint(rows.base)[:kinds]]
-        for part in rows:
-            joined = np.concatenate([part.Y, part.tau[..., None]], axis=2)
-            here = block[first : first + part.tau.shape[1]]
-            for k in np.unique(here):
-                at = np.flatnonzero(here == k)
-                run = slice(at[0], at[-1] + 1) if at[-1] - at[0] == len(at) - 1 else at
-                for kind, start in enumerate(active):
-                    some = joined[kind, run, start:]
-                    grams[k, kind, start:, start:] += some.T @ some
-            first += len(here)
+        for k, kind, joined in _joined(rows, block):
+            some = joined[:, active[kind] :]
+            grams[k, kind, active[kind] :, active[kind] :] += some.T @ some
         samples = np.bincount(block, minlength=blocks)
         return cls(grams, samples, rows.base.count, np.ones(grams.shape[1]), rows.base.source.n, logs)
+
+    def updated(self, rows: Rows, columns: NDArray) -> Equations:
+        """The sums of rows that differ in some columns, the torque being the last one, in blocks of time."""
+        grams = self.grams.copy()
+        grams[:, :, columns] = 0.0
+        for k, kind, joined in _joined(rows, _blocks(rows)[0]):
+            grams[k, kind, columns] += joined[:, columns].T @ joined
+        grams[:, :, :, columns] = grams[:, :, columns].swapaxes(2, 3)
+        return dataclasses.replace(self, grams=grams)
 
     def by_phase(self, rows: Rows) -> Equations:
         """The same equations in blocks that hold out all repetitions of a motion, where logs repeat theirs."""
@@ -120,9 +123,9 @@ class Equations:
         b[:, base:] = weight * grams[:, kind, term_columns, -1]
         return System(A, b, both[:, -1, -1])
 
-    def errors(self, x: NDArray, block: int | None = None) -> NDArray:
-        """Sums of squared residuals (kinds,) of parameters x (size,), on one block or all, without weights."""
-        return _squares(self._sum if block is None else self.grams[block], x[self.owns])
+    def errors(self, x: NDArray) -> NDArray:
+        """Sums of squared residuals (kinds,) of parameters x (size,), without weights."""
+        return _squares(self._sum, x[self.owns])
 
     @cached_property
     def _sum(self) -> NDArray:
@@ -166,6 +169,19 @@ class Equations:
             yield x
 
 
+def _joined(rows: Rows, block: NDArray) -> Iterator[tuple[int, int, NDArray]]:
+    """Return block, kind and [Y tau] (samples, m) of all rows, of which each has a block (N,)."""
+    first = 0
+    for part in rows:
+        here = block[first : first + part.tau.shape[1]]
+        first += len(here)
+        for k in np.unique(here).tolist():
+            at = np.flatnonzero(here == k)
+            run = slice(at[0], at[-1] + 1) if at[-1] - at[0] == len(at) - 1 else at
+            for kind, (Y, tau) in enumerate(zip(part.Y, part.tau, strict=True)):
+                yield k, kind, np.column_stack([Y[run], tau[run]])
+
+
 def _blocks(rows: Rows) -> tuple[NDArray, NDArray]:
     """The block of every row, and the number of the log that each block is from: none has rows of two logs."""
     sizes = np.bincount(rows.logs, weights=rows.sizes).astype(int)
@@ -206,9 +222,9 @@ def _period(rows: Rows, number: int) -> float | None:
     x[logged], known[logged] = ((q - q.mean(axis=0)) / np.maximum(q.std(axis=0), STILL_TRAVEL))[:, moving], 1.0
     # Mean of (x(t + lag) - x(t))^2 / 2 over times at which both are known.
     squares = (x**2).mean(axis=1)
-    both = _correlation(known, known)
-    products = np.mean([_correlation(column, column) for column in x.T], axis=0)
-    difference = (_correlation(squares, known) + _correlation(known, squares)) / 2 - products
+    both = correlate(known, known)
+    products = correlate(x, x).mean(axis=1)
+    difference = (correlate(squares, known) + correlate(known, squares)) / 2 - products
     repeats = (2 * difference < SMALL_SHARE * both) & (both > CHARACTERISTIC_SHARE * len(logged))
     repeats[:first_lag] = False
     if not repeats.any():
@@ -216,13 +232,6 @@ def _period(rows: Rows, number: int) -> float | None:
     least = np.argmax(repeats)
     run = slice(least, least + int(np.argmin(np.append(repeats[least:], False))))
     return float(step * (least + np.argmin((difference / np.maximum(both, 0.5))[run])))
-
-
-def _correlation(x: NDArray, y: NDArray) -> NDArray:
-    """Sums over t of x(t + lag) y(t), for lags from zero on."""
-    from scipy.signal import correlate
-
-    return np.asarray(correlate(x, y, method="fft"))[len(x) - 1 :]
 
 
 def solve(system: System, precision: NDArray, mean: NDArray) -> NDArray:

@@ -105,7 +105,7 @@ def _with_whole_loads(choice: Choice, free: FreeModel) -> tuple[Rows, Equations]
     if not used[base.count + LOAD :: len(TERMS)].any():
         return choice.rows, choice.equations
     rows: Rows = choice.rows.with_loads([free.torque(track) for track in choice.rows.tracks])
-    return rows, Equations.of(rows).with_weights(choice.equations.weights)
+    return rows, choice.equations.updated(rows, rows.load_columns)
 
 
 class _ConstrainedProblem(NamedTuple):
@@ -167,11 +167,9 @@ def _held_out_logs(problem: _ConstrainedProblem, minimum: Minimum) -> NDArray:
     of_logs = np.arange(equations.logs.max() + 1)[:, None] == equations.logs
     if len(of_logs) == 1:
         return np.empty(0)
-    errors = []
-    for of_log, x in zip(of_logs, problem.fits(~of_logs, minimum), strict=True):
-        squares = sum(equations.errors(x, int(k)).sum() for k in np.flatnonzero(of_log))
-        errors.append(np.sqrt(squares / max(float(equations.grams[of_log, :, -1, -1].sum()), 1e-300)))
-    return np.array(errors)
+    squares = of_logs @ equations.squares(problem.fits(~of_logs, minimum)[equations.logs]).sum(axis=1)
+    powers = of_logs @ equations.grams[:, :, -1, -1].sum(axis=1)
+    return np.asarray(np.sqrt(squares / np.maximum(powers, 1e-300)))
 
 
 def _constrained_problem(

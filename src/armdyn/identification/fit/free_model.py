@@ -15,6 +15,7 @@ from armdyn.identification.fit.rows import CHUNK_SAMPLES
 from armdyn.identification.fit.terms import LOAD, TERMS, MotionStatistics, load_column, term_columns
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
+from armdyn.spatial import inertia as inertial
 
 
 class FreeModel(NamedTuple):
@@ -44,23 +45,36 @@ class FreeModel(NamedTuple):
         """Along a track (N, n)."""
         return np.concatenate([self._torque(part) for part in self.cuts(track)])
 
+    @property
+    def bodies(self) -> Arm:
+        """The arm whose rigid torques are those of the base parameters, but for rotors among these."""
+        arm, theta = self.base.source, np.linalg.pinv(self.base.P) @ self.x[: self.base.count]
+        return arm.with_theta(theta[: inertial.SIZE * arm.n_joints])
+
     def columns(self, part: Track) -> NDArray:
         """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
-        rigid, joint_columns = self._columns(part)
-        return np.concatenate([rigid, joint_columns.transpose(0, 2, 1)], axis=2).transpose(1, 0, 2)
+        joint_columns = self._joint_columns(part).transpose(0, 2, 1)
+        return np.concatenate([shaft_rows(self.base.source, self._rigid(part)), joint_columns], axis=2).swapaxes(0, 1)
 
-    def _columns(self, part: Track) -> tuple[NDArray, NDArray]:
-        """Those of base parameters (N, n, base), and those of each shaft's own terms (N, terms, n)."""
+    def _rigid(self, part: Track) -> NDArray:
+        """Columns of base parameters (N, n, base)."""
         base = self.base
-        Y = base.regressor(part.q) if base.terms == "gravity" else base.regressor(part.q, part.qd, part.qdd)
-        wanted = np.asarray(self.terms.any(axis=0))
-        columns = term_columns(base.source, part, self.statistics, part.temperature, self.width, wanted)
+        return np.asarray(base.regressor(part.q, *(() if base.terms == "gravity" else (part.qd, part.qdd))))
+
+    def _joint_columns(self, part: Track) -> NDArray:
+        """Columns of each shaft's own terms (N, terms, n)."""
+        arm, wanted = self.base.source, np.asarray(self.terms.any(axis=0))
+        columns = term_columns(arm, part, self.statistics, part.temperature, self.width, wanted)
         if wanted[LOAD] and self.rigid_arm is not None:
             rigid = inverse_dynamics(self.rigid_arm, part.q, part.qd, part.qdd)
-            columns[:, LOAD] = load_column(base.source, part, rigid, self.width)
-        return shaft_rows(base.source, Y), columns
+            columns[:, LOAD] = load_column(arm, part, rigid, self.width)
+        return columns
 
     def _torque(self, part: Track) -> NDArray:
-        rigid, joint_columns = self._columns(part)
-        tau = np.tensordot(rigid, self.x[: self.base.count], 1) + np.einsum("tkj,jk->tj", joint_columns, self.terms)
-        return np.asarray(drive_torques(self.base.source, tau)) + passive_torque(self.base.source, part, self.width)
+        arm, base = self.base.source, self.base
+        tau = drive_torques(arm, np.einsum("tkj,jk->tj", self._joint_columns(part), self.terms))
+        if base.terms == "gravity" or base.joint_terms:
+            rigid = self._rigid(part) @ self.x[: base.count]
+        else:  # the same from fewer operations
+            rigid = inverse_dynamics(self.bodies, part.q, part.qd, part.qdd)
+        return np.asarray(rigid + tau) + passive_torque(arm, part, self.width)

@@ -77,5 +77,5 @@ def _regressor_error(rows: Rows, equations: Equations, k: NDArray, length: NDArr
         here, at = places(equations.owns[kind], k)
         D = weight * change[kind][:, here]
         gram[np.ix_(at, at)] += D.T @ D
-    gram *= len(rows) / max(change.shape[1], 1)
+    gram *= equations.samples.sum() / max(change.shape[1], 1)
     return float(np.sqrt(np.linalg.eigvalsh(gram / np.outer(length, length))[-1]))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +28,7 @@ class PlainFit(NamedTuple):
 
     estimate: BaseEstimate
     spread: Spread
-    bound: Perturbation
+    compute_bound: Callable[[], Perturbation]  # computes how far it can be off at worst
 
     @property
     def undetermined(self) -> tuple[str, ...]:
@@ -46,7 +49,7 @@ def plain_fit(choice: Choice, rotors: tuple[int, ...], geared: bool = True) -> P
     names = tuple(f"{TERMS[k % len(TERMS)].symbol}{k // len(TERMS) + 1}" for k in term_indices)
     std = np.sqrt(np.maximum(np.diag(spread.covariance), 0.0))
     estimate = BaseEstimate(x[used], std, base, names, spread.covariance)
-    return PlainFit(estimate, spread, perturbation(choice.rows, equations, used, x))
+    return PlainFit(estimate, spread, partial(perturbation, replace(choice.rows, parts=()), equations, used, x))
 
 
 def _with_models(choice: Choice, equations: Equations, used: NDArray, x: NDArray, spread: Spread) -> Spread:

@@ -105,13 +105,18 @@ class FitMetrics:
 
     training: Validation  # `arm` on the logs fitted to
     other: Validation | None = None  # `arm` on the logs given for validation
-    described: Validation | None = None  # the original model, on the logs fitted to
+    compare_source: Callable[[], Validation] | None = None  # computes `described`; None where the inertia is unknown
     rel_error_free: float = np.nan  # of the free model, which need not be physically consistent
     rel_error_best: float = np.nan  # of the best prediction: the free model, or its mean with the consistent one
     held_out: float = np.nan  # of the free model, by cross-validation over blocks
     held_out_possible: float = np.nan  # the same of consistent bodies: what `arm` costs on data it has not seen
     held_out_joints: NDArray = field(default_factory=lambda: np.empty(0))  # (n,) the same per joint
     held_out_logs: NDArray = field(default_factory=lambda: np.empty(0))  # of each of several logs, fitted to the others
+
+    @cached_property
+    def described(self) -> Validation | None:
+        """The original model, on the logs fitted to."""
+        return None if self.compare_source is None else self.compare_source()
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,12 +136,17 @@ class ParameterConditioning:
 
     condition: float = np.nan  # of the weighted regressor
     condition_scaled: float = np.nan  # with columns of unit length
-    bound: Perturbation | None = None  # how far `base.theta` can be off at worst; None where poses were held
+    compute_bound: Callable[[], Perturbation] | None = None  # computes `bound`; None where poses were held
     effective: NDArray = field(default_factory=lambda: np.empty(0))  # independent residuals of each joint
     undetermined: tuple[str, ...] = ()  # base parameters on which the logs have no say
     # (n, 10) of bool: parameters of the links (order of `theta`) that the logs tell to better than a body's own
     # size; the others are as described, or those of generic bodies. Empty where poses were held.
     determined: NDArray = field(default_factory=lambda: np.empty((0, 10), bool))
+
+    @cached_property
+    def bound(self) -> Perturbation | None:
+        """How far `base.theta` can be off at worst."""
+        return None if self.compute_bound is None else self.compute_bound()
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +213,7 @@ class Fit(HintedAttributes, Reported):
     training = _of_part("metrics", "training")
     other = _of_part("metrics", "other")
     described = _of_part("metrics", "described")
+    compare_source = _of_part("metrics", "compare_source")
     rel_error_free = _of_part("metrics", "rel_error_free")
     rel_error_best = _of_part("metrics", "rel_error_best")
     held_out = _of_part("metrics", "held_out")
@@ -222,6 +233,7 @@ class Fit(HintedAttributes, Reported):
     condition = _of_part("conditioning", "condition")
     condition_scaled = _of_part("conditioning", "condition_scaled")
     bound = _of_part("conditioning", "bound")
+    compute_bound = _of_part("conditioning", "compute_bound")
     effective = _of_part("conditioning", "effective")
     undetermined = _of_part("conditioning", "undetermined")
     determined = _of_part("conditioning", "determined")

@@ -215,6 +215,11 @@ class Rows:
         """The equations of the same logs, smoothed otherwise."""
         return make_rows(self.base, tracks, filters, np.flatnonzero(self.statistics.balanced), self.rigid_arm)
 
+    @property
+    def load_columns(self) -> NDArray:
+        """Places of the columns of loads, of every kind of rows."""
+        return np.arange(self.base.count + LOAD, self.parts[0].Y.shape[2], len(TERMS))
+
     def with_delay(self, tracks: tuple[Track, ...], delay: float) -> Rows:
         """The same equations with torques of other tracks, measured later."""
         parts = tuple(

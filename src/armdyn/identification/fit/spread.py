@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.correlation import count_lags
+from armdyn.identification.correlation import correlate, count_lags
 from armdyn.identification.fit.equations import MAX_BLOCKS_PER_LOG, Equations
 from armdyn.identification.fit.rows import Part, Rows
 from armdyn.precision import NEGLIGIBLE, SIX_DIGITS
@@ -137,9 +137,8 @@ def autocorrelation(e: NDArray, stretch: NDArray) -> tuple[NDArray, float]:
     lags = count_lags(len(e))
     sums = np.zeros(lags)
     for number in np.unique(stretch):
-        part = e[stretch == number]
-        for lag in range(min(lags, len(part))):
-            sums[lag] += part[lag:] @ part[: len(part) - lag]
+        products = correlate(part := e[stretch == number], part)[:lags]
+        sums[: len(products)] += products
     correlation = sums / max(sums[0], 1e-300) * _parzen(lags)
     width = max(1.0, correlation[0] + 2 * correlation[1:].sum())
     return correlation, len(e) / width

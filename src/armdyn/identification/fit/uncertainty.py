@@ -51,8 +51,9 @@ class Uncertainty(NamedTuple):
         variance = np.empty(columns.shape[1::-1])
         directions = np.concatenate([self.jackknife.T, self.root], axis=1)
         for j, Y in enumerate(columns):
-            off = Y @ directions[self.model.columns_of(j)]
-            variance[:, j] = self.noise[j] ** 2 + np.einsum("ij,ij->i", off, off)
+            some = directions[self.model.columns_of(j)]
+            off = np.einsum("ij,ij->i", Y @ (some @ some.T), Y)
+            variance[:, j] = self.noise[j] ** 2 + np.maximum(off, 0.0)
         C = self.model.base.source.coupling
         if C is None:
             return variance

@@ -17,6 +17,7 @@ from armdyn.identification.limits import MIN_REDUCTION, NOTABLE_RATIO
 from armdyn.identification.logs.corrections import ColumnOrder, LogCorrection, of_joints
 from armdyn.identification.motion.track import Track
 from armdyn.model.arm import Arm
+from armdyn.precision import SIX_DIGITS
 
 ODD = np.array([k != OFFSET for k in SCREENED])  # joint terms that change their sign with the motion
 TOLERATED_UNIT = (0.5, 20.0)  # factors of all torques: descriptions in CAD are often of plastic instead of steel
@@ -148,10 +149,14 @@ def _swapped(order: tuple[int, ...], i: int, j: int) -> tuple[int, ...]:
 
 def likely_order(regression: ScreeningRegression) -> tuple[int, ...]:
     """The order of the torques that suits joints best if each had parameters of its own."""
-    from scipy.optimize import linear_sum_assignment
-
-    cost = np.log(np.maximum(regression.alone[1], 1e-4))
-    return tuple(int(k) for k in linear_sum_assignment(cost)[1])
+    cost, order = np.log(np.maximum(regression.alone[1], 1e-4)), np.arange(regression.n)
+    while True:  # the pair whose exchange pays most, as long as one pays
+        squares = cost[:, order]
+        gains = np.add.outer(squares.diagonal(), squares.diagonal()) - squares - squares.T
+        i, j = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[i, j] <= SIX_DIGITS:
+            return tuple(order.tolist())
+        order[[i, j]] = order[[j, i]]
 
 
 class OtherJoints(Hypothesis):

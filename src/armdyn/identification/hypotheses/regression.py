@@ -559,8 +559,9 @@ class Model:
         cross = np.zeros((equations.size, columns.shape[2]))
         friction_rows = cross[c:].reshape(-1, len(TERMS), columns.shape[2])
         weighed = columns * W[:, None]
-        cross[:c] = self.design.rigid.reshape(-1, c).T @ weighed.reshape(-1, columns.shape[2])
-        friction_rows[:, SCREENED] = self.design.terms.transpose(1, 2, 0) @ weighed.swapaxes(0, 1)
+        for j in np.flatnonzero(columns.any(axis=(0, 2))):
+            cross[:c] += self.design.rigid[:, j].T @ weighed[:, j]
+            friction_rows[j, SCREENED] = self.design.terms[:, j].T @ weighed[:, j]
         square = np.sum(columns * weighed, axis=(0, 1))
         spread = self._free_covariance if free else self._covariance
         left = square - np.sum(cross[k] * (spread @ cross[k]), axis=0)

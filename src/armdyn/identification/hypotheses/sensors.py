@@ -60,12 +60,12 @@ def _stuck(arm: Arm, log: Log, j: int) -> Iterator[Finding]:
     tau, q = log.tau[:, j], log.q[:, j]
     stays = runs(tau)
     lengths = stays[:, 1] - stays[:, 0]
-    order = np.argsort(lengths)[::-1]
-    first, last = (int(k) for k in stays[order[0]])
+    longest = int(lengths.argmax())
+    first, last = (int(k) for k in stays[longest])
     # Of exponential lengths the longest exceeds the next one by their mean, about 1 / log(number) of that one.
-    others = lengths[order[1]] if len(order) > 1 else 0
-    evidence = (lengths[order[0]] / max(others, 1) - 1) * np.log(len(order))
-    if lengths[order[0]] * log.dt < DYNAMICS_SECONDS or evidence < MIN_EVIDENCE:
+    others = np.delete(lengths, longest).max(initial=1)
+    evidence = (lengths[longest] / others - 1) * np.log(len(lengths))
+    if lengths[longest] * log.dt < DYNAMICS_SECONDS or evidence < MIN_EVIDENCE:
         return
     # Coarse sensors of joints at rest do not change either, nor do clipped ones.
     moved = np.ptp(q[first:last]) > SMALL_SHARE * np.ptp(q)

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from armdyn.errors import ArmdynError, ShapeError, quote
 from armdyn.identification.logs.log import SMALL_SHARE
+from armdyn.lowpass import lowpass
 from armdyn.precision import SIX_DIGITS
 
-FILTER_ORDER = 4  # of the low-pass: how steeply it falls off
 MAX_JUDGED = 4_000  # samples by which cutoffs and methods are judged
 METHODS = ("butterworth", "kalman", "savgol", "spline")
 TWO_STAGE = "two-stage"  # Kapadia's recipe, which lags: never chosen by itself
@@ -165,32 +165,6 @@ def _score(samples: _Samples, dt: float, method: str, cutoff: float) -> float:
     margin = min(len(q) // 4, int(3 / (cutoff * dt)))
     left_out = residual[margin : len(q) - margin] / (1 - _centre_tap(dt, method, cutoff))
     return float(np.log(np.mean(left_out**2, axis=0) + (SIX_DIGITS * samples.travel) ** 2).mean())
-
-
-def lowpass(x: NDArray, dt: float, cutoff: float) -> NDArray:
-    """Zero-phase Butterworth low-pass along the first axis, halving (-6 dB) at `cutoff` [Hz].
-
-    SciPy's `sosfiltfilt` with odd extensions, but for finding the filter's steady state anew in every call.
-    """
-    from scipy.signal import sosfilt
-
-    x = np.asarray(x, float)
-    sections, steady = _sections(min(2 * cutoff * dt, 0.95))
-    more, columns = min(len(x) - 1, int(3 / (cutoff * dt))), x.reshape(len(x), -1).T
-    ends = 2 * columns[:, :1] - columns[:, more:0:-1], 2 * columns[:, -1:] - columns[:, -2 : -more - 2 : -1]
-    y = np.concatenate([ends[0], columns, ends[1]], axis=1)
-    for _ in range(2):  # forward, then backward
-        y = sosfilt(sections, y, zi=steady * y[:, :1])[0][:, ::-1]
-    return np.ascontiguousarray(y[:, more : y.shape[1] - more].T).reshape(x.shape)
-
-
-@lru_cache(maxsize=64)
-def _sections(corner: float) -> tuple[NDArray, NDArray]:
-    """Return the low-pass as second-order sections, and their steady states (sections, 1, 2) for a constant 1."""
-    from scipy.signal import butter, sosfilt_zi
-
-    sections = butter(FILTER_ORDER, corner, output="sos")
-    return sections, sosfilt_zi(sections)[:, None, :]
 
 
 @lru_cache(maxsize=64)

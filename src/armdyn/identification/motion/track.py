@@ -130,11 +130,12 @@ def track(log: Log, part: slice, filters: Filters, number: int = 0) -> Track:
     t, dt = log.t[part], log.dt
     step = min(dt, GRID_SECONDS)
     grid = t[0] + step * np.arange(int((t[-1] - t[0]) / step * (1 + 1e-9)) + 1)
-    q = _positions(log, part, grid)
+    fresh = log.fresh(part)
+    q = _positions(log, part, grid, fresh.q)
     cutoff = min(filters.cutoff or CUTOFF_HZ, 0.4 / dt)
     motion = differentiate(q, step, method=filters.method, cutoff=cutoff)
     noise = (q - motion.q).std(axis=0)
-    tau = _torques(log, part, grid + filters.delay)
+    tau = _torques(log, part, grid + filters.delay, fresh.tau)
     thin = max(1, round(GRID_SECONDS / step))
     if thin > 1:
         tau = lowpass(tau, step, 0.4 / (thin * step))
@@ -159,18 +160,16 @@ def by_velocity(along: Track, log: Log, filters: Filters) -> Track:
     return along._replace(qd=np.array(qd[::thin]), qdd=np.array(qdd[::thin]))
 
 
-def _positions(log: Log, part: slice, grid: NDArray) -> NDArray:
+def _positions(log: Log, part: slice, grid: NDArray, fresh: NDArray) -> NDArray:
     """Positions on the grid; readings sent again are left out, for the joints moved on meanwhile."""
     t, q = log.t[part], log.q[part]
-    fresh = log.fresh(part).q
     if fresh.all() and len(grid) == len(t) and np.abs(grid - t).max() < 1e-3 * log.dt:
         return q
     return _curve(grid, t[fresh], q[fresh])
 
 
-def _torques(log: Log, part: slice, grid: NDArray) -> NDArray:
+def _torques(log: Log, part: slice, grid: NDArray, fresh: NDArray) -> NDArray:
     """Torques on the grid, without those sent again with the positions."""
-    fresh = log.fresh(part).tau
     t, tau = log.t[part], log.tau[part]
     return _on(grid, t, tau) if fresh.all() else _on(grid, t[fresh], tau[fresh])
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.errors import ShapeError, expect
+from armdyn.lowpass import lowpass
 from armdyn.trajectory.protocol import GRID_RATE_HZ, Trajectory
 
 if TYPE_CHECKING:
@@ -55,12 +56,10 @@ def _states(motion: Any, n: int, what: str) -> tuple[NDArray, tuple[NDArray, ...
 
 def _differentiate(t: NDArray, q: NDArray) -> tuple[NDArray, tuple[NDArray, ...]]:
     """Positions on even times through a zero-phase low-pass, and their central differences."""
-    from scipy.signal import butter, sosfiltfilt
-
     even = np.linspace(t[0], t[-1], len(t))
     h = even[1] - even[0]
     q = np.column_stack([np.interp(even, t, column) for column in q.T])
     if 0.4 / h > CUTOFF_HZ:
-        q = sosfiltfilt(butter(4, CUTOFF_HZ * 2 * h, output="sos"), q, axis=0)
+        q = lowpass(q, h, CUTOFF_HZ)
     qd = np.gradient(q, h, axis=0)
     return even, (q, qd, np.gradient(qd, h, axis=0))
