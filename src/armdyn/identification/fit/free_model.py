@@ -53,13 +53,9 @@ class FreeModel(NamedTuple):
 
     def columns(self, part: Track) -> NDArray:
         """Torques (n, N, base + terms) of every shaft for a unit of each of its parameters."""
-        joint_columns = self._joint_columns(part).transpose(0, 2, 1)
-        return np.concatenate([shaft_rows(self.base.source, self._rigid(part)), joint_columns], axis=2).swapaxes(0, 1)
-
-    def _rigid(self, part: Track) -> NDArray:
-        """Columns of base parameters (N, n, base)."""
-        base = self.base
-        return np.asarray(base.regressor(part.q, *(() if base.terms == "gravity" else (part.qd, part.qdd))))
+        base, joint_columns = self.base, self._joint_columns(part).transpose(0, 2, 1)
+        rigid = base.regressor(part.q, *(() if base.terms == "gravity" else (part.qd, part.qdd)))
+        return np.concatenate([shaft_rows(base.source, rigid), joint_columns], axis=2).swapaxes(0, 1)
 
     def _joint_columns(self, part: Track) -> NDArray:
         """Columns of each shaft's own terms (N, terms, n)."""
@@ -71,10 +67,10 @@ class FreeModel(NamedTuple):
         return columns
 
     def _torque(self, part: Track) -> NDArray:
-        arm, base = self.base.source, self.base
+        arm, passive = self.base.source, passive_torque(self.base.source, part, self.width)
+        if self.base.terms == "gravity" or self.base.joint_terms:
+            torques = [Y @ self.x[self.columns_of(j)] for j, Y in enumerate(self.columns(part))]
+            return np.asarray(drive_torques(arm, np.stack(torques, axis=1))) + passive
+        # The same from fewer operations.
         tau = drive_torques(arm, np.einsum("tkj,jk->tj", self._joint_columns(part), self.terms))
-        if base.terms == "gravity" or base.joint_terms:
-            rigid = self._rigid(part) @ self.x[: base.count]
-        else:  # the same from fewer operations
-            rigid = inverse_dynamics(self.bodies, part.q, part.qd, part.qdd)
-        return np.asarray(rigid + tau) + passive_torque(arm, part, self.width)
+        return np.asarray(inverse_dynamics(self.bodies, part.q, part.qd, part.qdd) + tau) + passive

@@ -145,7 +145,7 @@ class ParameterConditioning:
 
     @cached_property
     def bound(self) -> Perturbation | None:
-        """How far `base.theta` can be off at worst."""
+        """The worst-case error of `base.theta`."""
         return None if self.compute_bound is None else self.compute_bound()
 
 
