@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from armdyn.dynamics.full import joint_torque
 from armdyn.trajectory.excitation.clearance import Clearance
+from armdyn.trajectory.excitation.guarantees import phrases
 from armdyn.trajectory.excitation.motion_constraints import MotionConstraint, TipBox, TorqueLimits
 from armdyn.trajectory.excitation.protection import Protection
 from armdyn.trajectory.motion_limits import MotionLimits
@@ -18,16 +19,6 @@ from armdyn.trajectory.protocol import Trajectory
 # A motion that leaves so much of a joint's range unused is asked why; what is in the way in as much of it is the cause.
 MOST = 0.5
 POSES, PLACES = 40, 15  # of the motion, and of the joint in the rest of its range, that are tried
-
-
-# Names of the parameters of `excite` that remedies speak of; the command line has others for them.
-TERMS = {
-    "torque": "max_torque",
-    "tip": "tip_box",
-    "radius": "radius",
-    "self": "self_collision=False",
-    "floor": "floor and floor_check",
-}
 
 
 class Confinement(NamedTuple):
@@ -42,19 +33,14 @@ class Confinement(NamedTuple):
     def __str__(self) -> str:
         return f"{self.joint} can use only {self.share:.0%} of its range: beyond, {self.cause}"
 
-    def remedy(self, terms: Mapping[str, str] = TERMS) -> str:
-        """Say what may help, with the names of parameters or options."""
-        if self.kind == "torque":
-            return f"Allow more torque ({terms['torque']}) where the drive can give it"
-        if self.kind == "tip":
-            return f"Allow the tip more room ({terms['tip']})"
-        thick = f"If these are too thick, give {terms['radius']}"
-        thin = thick if self.guessed else "If that is wrong, correct its shapes"
-        ways = {"self": f", or {terms['self']}", "floor": f"; or see {terms['floor']}"}
-        return thin + ways.get(self.kind, ", or move what is in the way")
+    def remedy(self, terms: Mapping[str, str] | None = None) -> str:
+        """Say what may help, with the names of parameters of `excite`, or of options that stand for them."""
+        remedies, names = phrases()["remedies"], terms or phrases()["parameters"]
+        shapes = remedies["guessed" if self.guessed else "described"].format(**names)
+        return str(remedies[self.kind].format(shapes=shapes, **names))
 
 
-def advice_on(confined: Iterable[Confinement], terms: Mapping[str, str] = TERMS) -> str:
+def advice_on(confined: Iterable[Confinement], terms: Mapping[str, str] | None = None) -> str:
     """Say which joints are confined and what may help, each remedy once."""
     several = tuple(confined)
     remedies = dict.fromkeys(one.remedy(terms) for one in several)

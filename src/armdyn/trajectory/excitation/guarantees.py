@@ -25,11 +25,11 @@ SWITCHED_OFF = "switched off"
 
 
 @cache
-def _words() -> dict[str, dict[str, Any]]:
-    """Phrases on checks, by kind or by cause."""
+def phrases() -> dict[str, dict[str, Any]]:
+    """Return phrases on checks and on what confines joints, by kind or by cause."""
     import tomllib
 
-    return tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    return tomllib.loads(Path(__file__).with_name("phrases.toml").read_text("utf-8"))
 
 
 class LeftOut(NamedTuple):
@@ -109,7 +109,7 @@ class Guarantee:
 
     def __str__(self) -> str:
         if not self.checked:
-            return f"not checked: {_words()['nouns'][self.kind]}"
+            return f"not checked: {phrases()['nouns'][self.kind]}"
         return _statement(self) if self.holds else f"not kept: {_statement(self)}"
 
 
@@ -123,7 +123,7 @@ class LowestPoint(NamedTuple):
         if not self.plane:
             side = "above" if self.height >= 0 else "below"
             return f"lowest point {abs(self.height):.2f} m {side} the origin of the base axes"
-        planes = _words()["planes"]
+        planes = phrases()["planes"]
         point, near, beyond = planes.get(self.plane, planes["other"])
         side = near if self.height >= 0 else beyond
         return f"{point} point {abs(1e3 * self.height):.0f} mm {side} the {self.plane}"
@@ -132,7 +132,7 @@ class LowestPoint(NamedTuple):
 def _statement(one: Guarantee) -> str:
     """Return the statement of a guarantee about everything that was checked."""
     bodies, things = (", ".join(dict.fromkeys(pair[k] for pair in one.pairs)) for k in (0, 1))
-    return str(_words()["statements"][one.kind]).format(
+    return str(phrases()["statements"][one.kind]).format(
         kind=one.kind, joints=", ".join(one.joints), basis=one.basis, free=_free(one), bodies=bodies, things=things,
         pairs=pluralize(len(one.pairs), "link pair"), side="above" if things == "floor" else "off",
     )  # fmt: skip
@@ -149,7 +149,7 @@ def joint_limits(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
     held = [one for one in guarantees if one.kind in JOINT_KINDS and one.holds]
     if not held:
         return ()
-    *first, last = [_words()["nouns"][one.kind] for one in held]
+    *first, last = [phrases()["nouns"][one.kind] for one in held]
     endless = ", ".join(name for one in held for lost in one.left_out for name in lost.names)
     without = f" (positions of {endless} have none)" if endless else ""
     return (f"{', '.join(first)}{' and ' * bool(first)}{last} within their limits{without}",)
@@ -162,7 +162,7 @@ def omissions(guarantees: Iterable[Guarantee]) -> tuple[str, ...]:
 
 def _omission(one: Guarantee, lost: LeftOut) -> str:
     """Return a part that was left out, and why."""
-    words = _words()
+    words = phrases()
     phrase = words["omissions"].get(lost.cause) or words["omissions"]["limit" if lost.names else "other"]
     article = "the " if one.kind in SURROUNDINGS else ""
     return str(phrase).format(
