@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 from tests.raising import raises
 
-from armdyn.errors import ArmdynError, DataError, ModelError, PathError, ReadError, check_choice, reads_file
+from armdyn.errors import (
+    ArmdynError,
+    DataError,
+    ModelError,
+    PathError,
+    ReadError,
+    ShapeError,
+    check_choice,
+    expect,
+    reads_file,
+)
 
 
 def test_the_sentence_of_an_error() -> None:
@@ -70,3 +80,15 @@ def test_expected_parts_are_compared_one_by_one(tmp_path: Path) -> None:
     for parts in ({"file": "other.csv"}, {"line": 8}, {"expected": re.compile("min")}, {"expected": "0.25"}):
         with pytest.raises(AssertionError), raises(ReadError, **parts):
             raise error
+
+
+def test_expectations_name_what_came_only_where_they_fail() -> None:
+    expect(True, "f", "a number", "text")
+    with raises(ShapeError, where="f", expected="a number", got="'text'"):
+        expect(False, "f", "a number", "text")
+    with raises(ArmdynError, where="f", expected="a number", got="None", remedy="give one"):
+        expect([], "f", "a number", None, ArmdynError, remedy="give one")
+    with raises(ShapeError, expected="two rows", got="shape (3,)"):
+        expect(0, "f", "two rows", got="shape (3,)")
+    with raises(ShapeError, expected="two rows", got=""):
+        expect(0, "f", "two rows")
