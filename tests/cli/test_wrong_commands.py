@@ -37,7 +37,7 @@ WRONG = [
     ("info robot.xacro --xacro-arg a", 1, "--xacro-arg: expected name:=value, got 'a'"),
     ("fk arm.urdf --q 1", 2, "expected 2 numbers, got 1"),
     ("fk arm.urdf --q one,two", 2, "expected 2 numbers such as"),
-    ("fk arm.urdf --q 90,45", 0, r"up to 90 rad are more than two turns; degrees\? then --degrees"),
+    ("fk arm.urdf --q 90,45", 0, r"up to 90 rad are more than two turns. If the angles are degrees, give --degrees"),
     ("fk arm.urdf --states absent.csv", 1, "absent.csv: no such file"),
     ("ik arm.urdf", 2, "--position|--pose"),
     ("torque nomass.urdf", 1, "link 'b' lacks all ten; 'armdyn identify' finds them from a log"),

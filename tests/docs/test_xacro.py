@@ -46,5 +46,5 @@ def test_the_commands_of_the_page():
 def test_without_the_package_the_remedy_is_told():
     done = run(COMMANDS[0].partition(" --package-path")[0])
     assert done.returncode == 1
-    assert "give --package-path folder" in done.stderr
+    assert "give --package-path FOLDER" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -80,8 +80,8 @@ def test_suspect_bodies(theta, topic, text):
     [
         ({"limits": Limits(-2, 2, 3)}, "limits", "no effort limit"),
         ({"limits": Limits(-2, 2, effort=1)}, "limits", "no velocity limit"),
-        ({"limits": Limits(-2, 2, 3, 0)}, "limits", "effort limit of zero"),
-        ({"limits": Limits(-2, 2, 0, 50)}, "limits", "velocity limit of zero"),
+        ({"limits": Limits(-2, 2, 3, 0)}, "limits", "effort limit 0"),
+        ({"limits": Limits(-2, 2, 0, 50)}, "limits", "velocity limit 0"),
         ({"limits": Limits(0, 0, 3, 50)}, "limits", "no range"),
         ({"limits": Limits(velocity=3, effort=50)}, "limits", "no position limit"),
         ({"limits": Limits(-170, 170, 3, 50)}, "units", "in degrees"),

@@ -52,7 +52,9 @@ def test_packages_are_found_where_they_are_named(tmp_path):
     path = write(tmp_path / "robot" / "b.xacro", '<xacro:include filename="$(find parts)/parts.xacro"/>')
     for folder in (package.parent, package):
         assert armdyn.load(path, packages=[folder]).n == 1
-    with raises(ReadError, cause=re.compile(r"^the xacro needs a package .*parts.*; give packages=\['folder'\]$")):
+    with raises(
+        ReadError, cause=re.compile(r"^the xacro needs ROS package '.*parts.*', .* give packages=\['FOLDER'\]")
+    ):
         armdyn.load(path)
 
 

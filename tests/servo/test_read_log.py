@@ -112,7 +112,8 @@ def test_what_is_missing_is_named(arm: armdyn.Arm, motion: tuple[np.ndarray, ...
         ReadError,
         cause="no columns of commanded positions for 5 joints",
         remedy=(
-            "give command=WORD, a word that their names share; the file has t, x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
+            "give command=WORD, a word that the names of these columns share; "
+            "the file has t, x0, x1, x2, x3, x4, x5, x6, x7, x8, x9"
         ),
     ):
         read_servo_log(bare, arm)

@@ -318,7 +318,7 @@ def test_a_controller_that_raises_is_named_and_what_was_computed_is_kept(planar)
         ({"sensors": 3}, {"where": "simulate: sensors", "expected": "Sensors(...)", "got": "3"}),
         ({"rate": -5.0}, {"expected": "a rate > 0 in Hz", "got": "-5.0"}),
         ({"duration": -1.0}, {"expected": "a duration > 0 in seconds", "got": "-1.0"}),
-        ({"duration": None}, {"expected": "a duration, as a position to hold has no duration of its own"}),
+        ({"duration": None}, {"expected": "a duration, as the reference is a position, which has no duration"}),
         ({"substeps": 0}, {"expected": "substeps as a whole number >= 1", "got": "0"}),
         ({"delay": 0.5}, {"expected": "a delay from 0 to one period (0.001 s)", "got": "0.5"}),
         ({"delay": 0.4e-3, "substeps": 1}, {"remedy": "choose substeps to make it whole"}),

@@ -71,7 +71,7 @@ def program(names: Sequence[str] = NAMES) -> typer.Typer:
         cls=CommandGroups,
         help="Identify robot arms from their description and logged motion, design controllers, and write C code.",
         epilog="\b\nExit codes: 0 success; 1 failure, with the reason on stderr (with --json on stdout too);"
-        "\n2 wrong usage; 3 done, but not as asked (identify --strict, excite); 130 interrupted.",
+        "\n2 wrong usage; 3 finished, but a check failed (identify --strict, excite); 130 interrupted.",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,

@@ -46,7 +46,7 @@ class StateOptions:
         if self.states is None:
             values = [numbers(text, arm.n, f"--{name}") for name, text in texts.items()]
         elif any(texts.values()):
-            raise typer.BadParameter("expected --states or --q, --qd, --qdd, got both")
+            raise typer.BadParameter("give --states, or --q, --qd and --qdd, not both")
         else:
             from armdyn.identification.logs.read_csv import read_csv
 
@@ -65,7 +65,7 @@ def warn_if_degrees(angles: NDArray, what: str) -> None:
     largest = np.abs(angles).max(initial=0.0)
     if largest > 4 * np.pi:
         warnings.warn(
-            f"{what} up to {largest:.3g} rad are more than two turns; degrees? then --degrees",
+            f"{what} up to {largest:.3g} rad are more than two turns. If the angles are degrees, give --degrees",
             ArmdynWarning,
             stacklevel=5,
         )

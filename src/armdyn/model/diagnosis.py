@@ -131,7 +131,7 @@ def _find_invented(arm: Arm) -> Iterator[Row]:
     centred = [link for link in heavy if not link.inertia.first.any()]
     yield "invented", centred, "centre of mass exactly at the frame's origin; a placeholder?"
     empty = [link for link in _known_links(arm) if link.inertia.mass == 0 and link.inertia.tensor.any()]
-    yield "invented", empty, "a tensor without mass; regrouped, or a placeholder?"
+    yield "invented", empty, "inertia without mass; regrouped, or a placeholder?"
     frictions = {(joint.friction.viscous, joint.friction.coulomb) for joint in arm.joints}
     if arm.n > 2 and len(frictions) == 1 and frictions != {(0.0, 0.0)}:
         yield "invented", "friction", "the same in every joint; a placeholder?"
@@ -169,9 +169,9 @@ def _twins(links: list[Link]) -> list[list[Link]]:
 def _limits(arm: Arm) -> Iterator[Row]:
     for field in ("effort", "velocity"):
         silent = [joint for joint in arm.joints if np.isinf(getattr(joint.limits, field))]
-        yield "limits", silent, f"no {field} limit that motions could be kept within"
+        yield "limits", silent, f"no {field} limit"
         zero = [joint for joint in arm.joints if getattr(joint.limits, field) == 0]
-        yield "limits", zero, f"{field} limit of zero: nothing could move; unknown?"
+        yield "limits", zero, f"{field} limit 0, which allows no motion; leave it out if it is unknown"
     stuck = [joint for joint in arm.joints if joint.limits.lower == joint.limits.upper]
     yield "limits", stuck, "lower and upper position limits are equal: no range"
     endless = [joint for joint in arm.joints if np.isinf([joint.limits.lower, joint.limits.upper]).any()]

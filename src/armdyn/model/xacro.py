@@ -84,5 +84,8 @@ def _reason(text: str, missed: list[str]) -> str:
     if "Undefined substitution argument" in text:
         return f"the xacro needs an argument ({text}); give args={{'name': 'value'}}"
     if "PackageNotFound" in text or "ResourceNotFound" in text or ("ackage" in text and "not found" in text.lower()):
-        return f"the xacro needs a package ({text}); give packages=['folder']"
+        name = text.rsplit("ot found: ", 1)[-1] if "ot found: " in text else text
+        return (
+            f"the xacro needs ROS package {name!r}, which was not found; give packages=['FOLDER'], the folder with it"
+        )
     return f"the xacro failed: {text}"

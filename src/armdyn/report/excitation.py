@@ -60,7 +60,7 @@ def advice(excitation: Excitation) -> str:
         return ""
     if excitation.confined:
         return advice_on(excitation.confined, TEXTS["options"])
-    return "search longer (--time-budget), or allow a longer --duration or wider limits"
+    return "allow a longer --duration or wider limits, or search longer (--time-budget)"
 
 
 def _sample(excitation: Excitation) -> tuple[NDArray, JointMotion]:

@@ -46,7 +46,7 @@ def find(
             raise ReadError(cause, where=where, remedy=remedy, names=(candidate,))
     asked = f" '{word}'" if word else ""
     remedy = (
-        f"give {'command' if usual is COMMANDED else 'measured'}=WORD, a word that their names share; "
+        f"give {'command' if usual is COMMANDED else 'measured'}=WORD, a word that the names of these columns share; "
         f"the file has {some_names(table)}"
     )
     raise ReadError(f"no columns of {what} positions{asked} for {arm.n} joints", where=where, remedy=remedy)

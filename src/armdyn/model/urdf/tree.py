@@ -118,8 +118,9 @@ def build_tree(robot: Element, where: str) -> Tree:
         children[joint.parent].append(joint)
     roots = [name for name in links if name not in parent]
     if len(roots) != 1:
-        what = f"{len(roots)} roots ({_list(roots)})" if roots else "no root (its joints form a loop)"
-        raise ModelError(f"the tree has {what}", where=where, expected="one link that is nobody's child")
+        several = f"links {_list(roots)} are children of no joint"
+        cause = several if roots else "every link is the child of a joint, so the joints form a loop"
+        raise ModelError(cause, where=where, expected="one such link, the base", names=roots)
     tree = Tree(where, roots[0], links, parent, children)
     if unreached := set(links) - {joint.child for joint in tree.below(tree.root)} - {tree.root}:
         raise ModelError(f"links {_list(sorted(unreached))} form a closed loop", where=where, expected="a tree")

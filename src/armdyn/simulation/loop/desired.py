@@ -19,7 +19,7 @@ def make_reference(
 ) -> tuple[Callable[[NDArray], JointMotion], float]:
     """The reference as a function of times (T,), and the duration of the run."""
     if not callable(reference):
-        return _set_point(reference, n), _require(duration, "a position to hold has no duration of its own")
+        return _set_point(reference, n), _require(duration, "the reference is a position, which has no duration")
     natural = getattr(reference, "duration", None)
     if duration is None:
         duration = _require(natural, "the reference has no duration of its own")

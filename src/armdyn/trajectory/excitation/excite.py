@@ -102,7 +102,7 @@ class Excitation(Reported, HintedAttributes):
         if self.is_good:
             return ""
         if not self.confined:
-            return "search longer, or allow a longer duration or wider limits"
+            return "allow a longer duration or wider limits, or search longer"
         return advice_on(self.confined)
 
     @property

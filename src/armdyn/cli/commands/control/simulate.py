@@ -233,7 +233,7 @@ def _elasticity(arm: Arm, reference: Trajectory, frequency: float | None, backla
 
     if frequency is None:
         if backlash:
-            raise typer.BadParameter("play needs a --resonance too, such as 50", param_hint="--backlash")
+            raise typer.BadParameter("needs a --resonance too, such as 50", param_hint="--backlash")
         return None
     if not frequency > 0:
         raise typer.BadParameter(f"expected a frequency > 0 in Hz, got {frequency:g}", param_hint="--resonance")

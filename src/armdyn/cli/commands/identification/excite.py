@@ -255,11 +255,16 @@ def _show(excitation: Excitation, written: list[Path]) -> None:
 
     n, count = excitation.base.source.n, excitation.base.count
     print(f"{excitation.base.name}: {excitation.trajectory.duration:g} s, designed in {excitation.seconds:.0f} s")
-    print(f"Condition number {excitation.condition:.1f} of {count} + {2 * n} columns, up to {GOOD_CONDITION:g} is good")
+    columns = f"{count} inertial + {2 * n} friction parameters"
+    print(f"Condition number {excitation.condition:.1f} ({columns}); up to {GOOD_CONDITION:g} is good")
     print("\n".join(["At all times:", *(f"  {line}" for line in excitation.always)]))
     print(
         "\n".join(
-            ["Not checked:", *(f"  {line}" for line in excitation.unchecked), f"{excitation.lowest.capitalize()}."]
+            [
+                "Not checked:",
+                *(f"  {line}" for line in excitation.unchecked),
+                f"{excitation.lowest.capitalize()} (of all links, checked or not).",
+            ]
         )
     )
     if len(written) == 1:
