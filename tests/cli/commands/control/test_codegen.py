@@ -112,5 +112,7 @@ def test_a_ros2_package(tmp_path: Path) -> None:
     text = run("planar2", "--ros2", str(tmp_path / "package"), "--law", "pd + gravity", "--rate", "500")
     assert "colcon build --packages-select package\n" in text
     assert "<name>package</name>" in (tmp_path / "package" / "package.xml").read_text()
-    assert "--packages-select planar2_dynamics" in run("planar2", "--ros2", str(tmp_path / "Not A Package"))
+    renamed = run("planar2", "--ros2", str(tmp_path / "Not A Package"))
+    assert "--packages-select planar2_dynamics" in renamed
+    assert "named planar2_dynamics, as 'Not A Package' cannot be the name of a ROS 2 package" in renamed
     assert "GravityPD in Guarded of planar2 at 500 Hz" in (tmp_path / "package" / "controller_plugin.xml").read_text()

@@ -80,6 +80,8 @@ def write_ros2_package(arm: Arm, folder: Path, law: str | None, bandwidth: float
         )
     print_written(package.files, json)
     if not json:
+        if package.name != name:
+            print(f"The package is named {package.name}, as '{name}' cannot be the name of a ROS 2 package.")
         print(f"Copy {package.folder} into the src folder of a ROS 2 workspace, then run there:")
         print(f"  colcon build --packages-select {package.name}")
 
