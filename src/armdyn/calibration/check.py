@@ -6,9 +6,11 @@ Base and tool are linear in the measurements (see `start`), so that each hypothe
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, permutations
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +28,8 @@ from armdyn.spatial.rotation import from_quaternion, to_quaternion
 from armdyn.spatial.transform import inverse
 from armdyn.trace.backend import interpreting
 
+# Clauses on each kind of mistake; of another kind lengths are in that unit.
+TEXTS: dict[str, dict[str, str]] = tomllib.loads(Path(__file__).with_name("mistakes.toml").read_text(encoding="utf-8"))
 MENDED_SHARE = 0.5  # of the residual, that must vanish; true mistakes take away 80 % and more, others below 20 %
 UNITS = {"millimetres": "mm", "centimetres": "cm", "inches": "in"}
 
@@ -44,33 +48,20 @@ class PoseMistake(NamedTuple):
     @property
     def text(self) -> str:
         """Say what is wrong, in a clause."""
-        joints = " and ".join(str(j + 1) for j in self.joints)
-        return {
-            "degrees": "joint positions are in degrees",
-            "mirrored": "the points are mirrored: an axis has the wrong sign, or two axes are exchanged",
-            "axes": f"the axes of positions are in the order {', '.join('xyz'[k] for k in self.axes)}",
-            "sign": f"joint {joints} counts the other way",
-            "exchange": f"the positions of joints {joints} are exchanged",
-            "shift": f"measurements come a row {'later' if self.value > 0 else 'earlier'} than joint positions",
-            "inverse": "the poses are inverted: those of the instrument seen from the tool",
-            "quaternion": "quaternions have the scalar first",
-            "arm": f"the poses fit '{self.arm}', not the description",
-        }.get(self.kind, f"lengths are in {self.kind}")
+        kinds = TEXTS["kinds"]
+        return kinds.get(self.kind, kinds["unit"]).format(
+            joints=" and ".join(str(j + 1) for j in self.joints),
+            axes=", ".join("xyz"[k] for k in self.axes),
+            when="later" if self.value > 0 else "earlier",
+            arm=self.arm,
+            unit=self.kind,
+        )
 
     @property
     def remedy(self) -> str:
         """Say what to do about it, in a clause."""
-        if self.kind in UNITS:
-            return f"read the poses with length='{UNITS[self.kind]}'"
-        return {
-            "degrees": "read the poses with angle='deg'",
-            "inverse": "read the poses with camera='tool'",
-            "sign": "reverse its sign in the file",
-            "exchange": "exchange their columns in the file",
-            "axes": "name the columns x, y, z in this order",
-            "quaternion": "name their columns qw, qx, qy, qz in this order",
-            "arm": f"use the description of '{self.arm}'",
-        }.get(self.kind, "correct the file")
+        kind, remedies = "unit" if self.kind in UNITS else self.kind, TEXTS["remedies"]
+        return remedies.get(kind, remedies["others"]).format(arm=self.arm, unit=UNITS.get(self.kind))
 
     def mend(self, poses: Poses) -> Poses:
         """Return the poses without the mistake."""
@@ -183,12 +174,11 @@ def _hypotheses(arm: Arm, poses: Poses) -> Iterator[PoseMistake]:
 
 def _mended(poses: Poses, mistake: PoseMistake) -> Poses:
     kind, q, joints = mistake.kind, np.array(poses.q), list(mistake.joints)
+    factors = {"degrees": np.radians(1.0), "sign": -1.0}
     points = None if poses.points is None else np.array(poses.points)
     frames = None if poses.poses is None else np.array(poses.poses)
-    if kind == "degrees":
-        q[:, joints] = np.radians(q[:, joints])
-    elif kind == "sign":
-        q[:, joints] *= -1
+    if kind in factors:
+        q[:, joints] *= factors[kind]
     elif kind == "exchange":
         q[:, joints] = q[:, joints[::-1]]
     elif kind == "shift":

@@ -19,6 +19,7 @@ from armdyn.identification.quality import WORDS, Level, NextStep
 from armdyn.model.arm import Arm
 from armdyn.report import options
 from armdyn.report.options import shown_path
+from armdyn.report.texts import texts
 from armdyn.simulation.ranking import AS_GOOD_RATIO
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 TIMID_SPEED_RATIO = 0.5  # share of a joint's speed limit below which it may move faster
 STRONG_PRIOR = 1e3  # strength of the prior from which on the description decides more than the logs
+TEXTS = texts("advice")
 EXCITE = "armdyn excite designs one"
 
 
@@ -33,25 +35,18 @@ def advice(fit: Fit) -> list[str]:
     """Most useful first."""
     suggestions = []
     if unknown := fit.undetermined:
-        suggestions.append(f"Move {_joints(fit, unknown)}: the logs do not determine {some_names(unknown)}.")
-    if fit.weak:
-        suggestions.append(
-            f"{len(fit.weak)} parameters are smaller than their uncertainty ({some_names(fit.weak)}). They hardly "
-            f"change any torque. To determine them, log a faster motion of {_joints(fit, fit.weak)} together."
-        )
+        suggestions.append(TEXTS["undetermined"].format(joints=_joints(fit, unknown), names=some_names(unknown)))
+    if weak := fit.weak:
+        count, names = len(weak), some_names(weak)
+        suggestions.append(TEXTS["weak"].format(count=count, names=names, joints=_joints(fit, weak)))
     suggestions += _timid(fit)
     if fit.held_out > NOTABLE_RATIO * fit.rel_error:
-        suggestions.append("The held-out error is well above the training error. Log a longer or a different motion.")
+        suggestions.append(TEXTS["held_out"])
     if fit.strength >= STRONG_PRIOR:
-        suggestions.append(
-            "The description has more weight than the logs: their motion is too slow or too short to correct it."
-        )
+        suggestions.append(TEXTS["prior"])
     worst = int(np.argmax(fit.rel_error_joints))
-    suggestions.append(
-        f"Joint {worst + 1} '{fit.arm.coordinate_names[worst]}' has the largest relative error "
-        f"({fit.rel_error_joints[worst]:.1%}). Look at its curve first."
-    )
-    return suggestions
+    name, error = fit.arm.coordinate_names[worst], fit.rel_error_joints[worst]
+    return [*suggestions, TEXTS["worst"].format(number=worst + 1, name=name, error=error)]
 
 
 def next_step(fit: Fit, out: Path | None = None) -> str:
@@ -194,6 +189,4 @@ def _timid(fit: Fit) -> list[str]:
     if not len(slow):
         return []
     shares = ", ".join(f"{j + 1} ({top[j] / limits[j]:.0%})" for j in slow)
-    return [
-        f"Joints that used little of their speed limits: {shares}. Torques of inertia grow with the square of speed."
-    ]
+    return [TEXTS["timid"].format(shares=shares)]

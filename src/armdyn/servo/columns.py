@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from numpy.typing import NDArray
 
@@ -11,16 +13,8 @@ from armdyn.errors import ReadError
 from armdyn.identification.logs.columns import some_names
 from armdyn.model.arm import Arm
 
-# Words that loggers use, the likeliest first.
-COMMANDED = (
-    "action", "goal_position", "goal_pos", "command", "commanded", "q_cmd", "cmd", "target", "q_des", "desired", "goal",
-    "q_ref", "reference",
-)  # fmt: skip
-MEASURED = (
-    "observation.state", "present_position", "present_pos", "measured", "state", "actual", "q_meas", "position", "pos",
-    "present", "q",
-)  # fmt: skip
-FILLER_WORDS = {"pos", "position", "joint", "j", "motor", "m", "id", "main", "servo", "arm", "follower", "rad", "deg"}
+WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+COMMANDED, MEASURED, FILLER_WORDS = WORDS["commanded"], WORDS["measured"], WORDS["filler"]
 
 
 def plain(name: str) -> str:
