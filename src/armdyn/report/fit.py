@@ -76,7 +76,7 @@ def _conclusion(fit: Fit, out: Path | None) -> list[str]:
     kind = {Level.GOOD: "good", Level.CARE: "warn", Level.NOT_USABLE: "bad"}[Level(verdict.level)]
     lead = f"{verdict.word[0].upper()}{verdict.word[1:]}"
     lead += which_joints(fit)
-    if judged(fit):
+    if not np.isnan(fit.expected_error):
         lead += f": {error_text(fit.expected_error, fit.error_bound)} torque error on a new motion"
     held_out = held_out_blocks(fit)
     error = "Torque error: " + (f"{held_out:.2%} on held-out data, " if not np.isnan(held_out) else "")
@@ -131,11 +131,6 @@ def joint_errors(fit: Fit) -> NDArray:
 def held_out_blocks(fit: Fit) -> float:
     """Relative torque error of the model as it is written on held-out blocks; NaN where there were none."""
     return fit.held_out if np.isnan(fit.held_out_possible) else fit.held_out_possible
-
-
-def judged(fit: Fit) -> bool:
-    """Whether an error on new motion can be stated."""
-    return not np.isnan(fit.expected_error)
 
 
 def _comparison(fit: Fit, before: Validation | None) -> str:

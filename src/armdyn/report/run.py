@@ -66,7 +66,7 @@ def joints(result: SimulationResult) -> str:
     """Statistics per joint, the worst of a batch."""
     m = result.metrics
     settled = m.settling_time.reshape(-1, result.n).max(axis=0)  # NaN: never
-    positions, torques = position_units(result, degrees=True), [(1.0, unit) for unit in torque_units(result)]
+    positions, torques = (curve_units(result, what, degrees=True) for what in ("q", "tau"))
     heads, columns = ["joint"], [list(result.joint_names)]
     for name, values, units in (
         ("error RMS", m.rms_error, positions),
@@ -90,19 +90,14 @@ def _worst(values: np.ndarray) -> float:
     return float(numbers.max()) if numbers.size else float("nan")
 
 
-def position_units(result: SimulationResult, degrees: bool) -> list[tuple[float, str]]:
-    """Factor and unit of every joint's position."""
+def curve_units(result: SimulationResult, what: str, degrees: bool) -> list[tuple[float, str]]:
+    """Factor and unit of every joint's positions, or torques ("tau")."""
+    turning, sliding = ((180 / np.pi, "deg") if degrees else (1.0, "rad")), (1.0, "m")
+    if what == "tau":
+        turning, sliding = (1.0, "N m"), (1.0, "N")
     if result.arm is None:
-        return [(1.0, "rad or m")] * result.n
-    turn = (180 / np.pi, "deg") if degrees else (1.0, "rad")
-    return [turn if joint.kind == "revolute" else (1.0, "m") for joint in result.arm.coordinate_joints]
-
-
-def torque_units(result: SimulationResult) -> list[str]:
-    """Unit of every joint's torque."""
-    if result.arm is None:
-        return ["N m or N"] * result.n
-    return ["N m" if joint.kind == "revolute" else "N" for joint in result.arm.coordinate_joints]
+        return [(1.0, "N m or N" if what == "tau" else "rad or m")] * result.n
+    return [turning if joint.kind == "revolute" else sliding for joint in result.arm.coordinate_joints]
 
 
 def _hint(what: str) -> str:
@@ -142,10 +137,7 @@ def plot_run(result: SimulationResult, what: str = "q", degrees: bool = False) -
     step = max(1, len(result.t) // MAX_POINTS)
     t, alpha = result.t[::step], 1.0 if len(values) == 1 else 0.3
     figure, axes = plt.subplots(result.n, 1, figsize=(9, 1.4 * result.n + 0.6), sharex=True, squeeze=False)
-    units = position_units(result, degrees)
-    if what == "tau":
-        units = [(1.0, unit) for unit in torque_units(result)]
-    for j, (axis, (factor, unit)) in enumerate(zip(axes[:, 0], units, strict=True)):
+    for j, (axis, (factor, unit)) in enumerate(zip(axes[:, 0], curve_units(result, what, degrees), strict=True)):
         label = unit + "/s" * (what == "qd")
         curves = axis.plot(t, factor * values[:, ::step, j].T, color="#14375e", lw=1.0, alpha=alpha)
         curves[0].set_label("simulated")

@@ -33,20 +33,13 @@ def read_servo_bag(
     Commands are `JointState` (its positions), `JointTrajectory` (the last point of each message, at its arrival) or
     `Float64MultiArray` (one number per joint); states are `JointState`.
     """
-    with reading_bag(path):
-        return _tracks(path, joints, command, measured)
-
-
-def _tracks(
-    path: Path, joints: tuple[str, ...], command: str | None, measured: str | None
-) -> tuple[BagTrack, BagTrack]:
     rows: dict[tuple[str, str], list[list[float]]] = {}
-    for topic, kind, arrival, message in messages_of(path, COMMANDS):
-        position = _positions(message, kind, joints)
-        if position is not None:
-            rows.setdefault((topic, kind), []).append(
-                [arrival * 1e-9, 0.0 if kind == NUMBERS else header_time(message), *position]
-            )
+    with reading_bag(path):
+        for topic, kind, arrival, message in messages_of(path, COMMANDS):
+            position = _positions(message, kind, joints)
+            if position is not None:
+                header = 0.0 if kind == NUMBERS else header_time(message)
+                rows.setdefault((topic, kind), []).append([arrival * 1e-9, header, *position])
     held = ", ".join(f"{topic} ({kind})" for topic, kind in rows) or "none"
     states = [key for key in rows if key[1] == STATE and (measured is None or key[0] == measured)]
     if measured is None:

@@ -22,6 +22,7 @@ from armdyn.study.table import StudyError, StudyTable
 
 # A parameter this many robust standard deviations from the fleet's median is an outlier (Iglewicz and Hoaglin 1993).
 OUTLIER_STD = 3.5
+FORMATS = {"median": ".4g", "value": ".4g", "spread": ".2g", "deviation": "+.1f"}  # of numbers in tables
 ERRORS = ("rel_error", "held_out")  # told of every robot besides its parameters
 
 
@@ -85,9 +86,9 @@ class Fleet(Study):
             robots.append((robot.name, *numbers, str(counts[robot.name]), note))
         heads = ("robot", "relative error", "held out", "outliers", "note")
         sections = [
-            Section("Outliers", Outlier._fields, [item.texts for item in strange]),
+            Section("Outliers", Outlier._fields, [*map(_texts, strange)]),
             Section("Robots", heads, robots),
-            Section("Parameters of the fleet (SI)", FleetStatistic._fields, [item.texts for item in usual]),
+            Section("Parameters of the fleet (SI)", FleetStatistic._fields, [*map(_texts, usual)]),
         ]
         odd = [name for name, count in counts.items() if count]
         conclusion = f"unlike the others: {', '.join(odd)}" if odd else "no robot is unlike the others"
@@ -120,11 +121,6 @@ class FleetStatistic(NamedTuple):
     spread: float  # robust standard deviation between robots
     robots: int
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """As text."""
-        return (self.arm, self.parameter, f"{self.median:.4g}", f"{self.spread:.2g}", str(self.robots))
-
 
 class Outlier(NamedTuple):
     """A parameter of one robot that is not as in the others."""
@@ -135,10 +131,9 @@ class Outlier(NamedTuple):
     median: float
     deviation: float  # in robust standard deviations of the fleet
 
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """As text."""
-        return (self.robot, self.parameter, f"{self.value:.4g}", f"{self.median:.4g}", f"{self.deviation:+.1f}")
+
+def _texts(row: FleetStatistic | Outlier) -> tuple[str, ...]:
+    return tuple(f"{x:{FORMATS.get(name, '')}}" for name, x in row._asdict().items())
 
 
 def fleet_table(columns: Columns) -> tuple[list[FleetStatistic], list[Outlier]]:

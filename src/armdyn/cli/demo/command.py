@@ -27,10 +27,7 @@ STAGES = (
 )
 
 
-def demo(
-    out: Path = Path("armdyn-demo"),
-    json: bool = False,
-) -> None:
+def demo(out: Path = Path("armdyn-demo"), json: bool = False) -> None:
     """Show what armdyn does: a PUMA 560 excited, identified, controlled, exported; results in a folder."""
     from rich.console import Console
 

@@ -6,10 +6,7 @@ from armdyn.cli.durations import record_file
 from armdyn.cli.show import print_json
 
 
-def cache(
-    clear: bool = False,
-    json: bool = False,
-) -> None:
+def cache(clear: bool = False, json: bool = False) -> None:
     """Show where compiled kernels are kept and how much room they take, or delete them."""
     from armdyn.trace import cache as disk
 
