@@ -24,7 +24,7 @@ def test_the_page_holds_what_was_found(arm: Arm, poses: Poses, tmp_path: Path) -
     calibration = armdyn.calibrate(arm, spoiled(poses))
     text = calibration.report(tmp_path / "c.html").read_text()
     assert "Calibrated: the result has new frames and deflections." in text
-    assert "Pose 18 (counted from 1) disagrees with the others." in text
+    assert "Pose 18 (counted from 1) disagrees with the others: measure again, or delete its row." in text
     assert f"{1e3 * calibration.held_out.full.mean:.3g}" in text
     assert text.count("<svg") == 1
     assert 'src="http' not in text

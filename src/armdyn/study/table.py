@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from armdyn.arrays import is_whole
 from armdyn.errors import ArmdynError, quote
 from armdyn.model.named import close_to
 
@@ -51,12 +53,16 @@ class StudyTable:
 
     # -- typed values -------------------------------------------------------------------------------------
 
+    def checked(self, key: str, expected: str, fits: Callable[[Any], Any], default: Any = None) -> Any:
+        """A value that is as expected."""
+        value = self.get(key, default)
+        if not fits(value):
+            raise StudyError(where=f"{self.where}: {key}", expected=expected, got=quote(value))
+        return value
+
     def text(self, key: str, default: str | None = None) -> str:
         """Text that is not empty."""
-        value = self.get(key, default)
-        if not isinstance(value, str) or not value:
-            self.reject(key, "text", value)
-        return value
+        return str(self.checked(key, "text", lambda x: isinstance(x, str) and x, default))
 
     def choice(self, key: str, known: Sequence[str], default: str | None = None) -> str:
         """One of some words."""
@@ -70,43 +76,29 @@ class StudyTable:
 
     def number(self, key: str, default: float | None = None, low: float = -math.inf, above: bool = False) -> float:
         """A finite number from `low` on, or above it."""
-        value = self.get(key, default)
-        if not _is_number(value) or value < low or (above and value == low):
-            bound = "" if low == -math.inf else f" {'>' if above else '>='} {low:g}"
-            self.reject(key, f"a number{bound}", value)
-        return float(value)
+        bound = "" if low == -math.inf else f" {'>' if above else '>='} {low:g}"
+        reach = operator.gt if above else operator.ge
+        return float(self.checked(key, f"a number{bound}", lambda x: _is_number(x) and reach(x, low), default))
 
     def whole(self, key: str, default: int | None = None, low: int = 0) -> int:
         """A whole number from `low` on."""
-        value = self.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or value < low:
-            self.reject(key, f"a whole number >= {low}", value)
-        return int(value)
+        return int(self.checked(key, f"a whole number >= {low}", lambda x: is_whole(x, low), default))
 
     def flag(self, key: str, default: bool = False) -> bool:
         """True or false."""
-        value = self.get(key, default)
-        if not isinstance(value, bool):
-            self.reject(key, "true or false", value)
-        return value
+        return bool(self.checked(key, "true or false", lambda x: isinstance(x, bool), default))
 
     def numbers(self, key: str, size: int | None = None) -> tuple[float, ...]:
         """Finite numbers, at least one, or `size` of them."""
-        value = self.get(key)
-        if not isinstance(value, list) or not value or not all(_is_number(x) for x in value):
-            self.reject(key, "a list of numbers", value)
-        if size is not None and len(value) != size:
-            self.reject(key, f"{size} numbers", value)
-        return tuple(float(x) for x in value)
+        value = self.checked(key, "a list of numbers", lambda x: _is_list(x) and all(map(_is_number, x)))
+        if size is not None:
+            self.checked(key, f"{size} numbers", lambda x: len(x) == size)
+        return tuple(map(float, value))
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of words, at least one, none twice."""
-        value = self.get(key)
-        if not isinstance(value, list) or not value or not all(isinstance(x, str) and x for x in value):
-            self.reject(key, "a list of names", value)
-        if len(set(value)) != len(value):
-            self.reject(key, "every name once", value)
-        return tuple(value)
+        self.checked(key, "a list of names", lambda x: _is_list(x) and all(isinstance(one, str) and one for one in x))
+        return tuple(self.checked(key, "every name once", lambda x: len(set(x)) == len(x)))
 
     def table(self, key: str) -> StudyTable:
         """A table inside; empty if it is not there."""
@@ -114,14 +106,13 @@ class StudyTable:
 
     def tables(self, key: str) -> list[StudyTable]:
         """The tables of an array, at least one."""
-        value = self.get(key)
-        if not isinstance(value, list) or not value:
-            self.reject(key, f"one or more [[{key}]] tables", value)
+        value = self.checked(key, f"one or more [[{key}]] tables", _is_list)
         return [StudyTable(item, f"{self.where}: {key} {i}") for i, item in enumerate(value, start=1)]
 
-    def reject(self, key: str, expected: str, value: Any) -> None:
-        """Complain of a value."""
-        raise StudyError(where=f"{self.where}: {key}", expected=expected, got=quote(value))
+
+def _is_list(value: Any) -> bool:
+    """Whether it is a list with something in it."""
+    return isinstance(value, list) and bool(value)
 
 
 def _is_number(value: Any) -> bool:
