@@ -72,7 +72,7 @@ def row_of(
     try:
         row = np.array(np.broadcast_to(np.asarray(value, float), (size,)))
     except (TypeError, ValueError):
-        raise error(where=what, expected=f"a number, or {size}", got=quote(value)) from None
+        raise error(where=what, expected=f"one number, or {size}", got=quote(value)) from None
     fits = {"": ~np.isnan(row), ">": row > 0, ">=": row >= 0}[sign]
     if not fits.all() or (finite and not np.isfinite(row).all()):
         expected = f"{'finite ' * finite}numbers{f' {sign} 0' if sign else ''}"

@@ -47,6 +47,8 @@ WRONG = [
     ("validate log.csv arm.urdf", 1, "the arm comes first"),
     ("payload log.csv arm.urdf", 1, "the arm comes first"),
     ("identify arm.urdf", 2, "Missing argument 'LOG...'"),
+    ("identify arm.urdf log.csv --cutoff abc", 2, "Invalid value for '--cutoff': expected a valid number, got 'abc'"),
+    ("identify arm.urdf log.csv --down up", 2, "--down: expected x, -x, y, -y, z, -z, none or three numbers X,Y,Z"),
     ("identify arm.urdf absent.csv", 1, "absent.csv: no such file"),
     ("identify arm.urdf foreign.csv", 1, "no columns of joint positions.*--columns q=NAME,NAME"),
     (

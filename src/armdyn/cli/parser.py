@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperOption
 
 from armdyn.cli.options import words
+from armdyn.cli.rejected import typed_options
 
 # Type in Python -> what help calls a value of it.
 VALUES = {"str": "TEXT", "Path": "FILE", "path": "FILE", "int": "N", "float": "NUMBER"}
@@ -33,13 +35,23 @@ class PlainCommand(TyperCommand):
         try:
             return super().parse_args(ctx, [_current_option(self.name or "", word) for word in args])
         except typer.BadParameter as error:
-            error.message = error.message.replace("Value error, ", "")
+            error.message = _plain(error, args)
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line."""
         arguments = [p for p in self.get_params(ctx) if isinstance(p, TyperArgument) and not p.hidden]
         return ["[OPTIONS]", *(_usage(argument) for argument in arguments)]
+
+
+def _plain(error: typer.BadParameter, args: list[str]) -> str:
+    """Return what an option expected, and the value that it got."""
+    text = error.message.replace("Value error, ", "")
+    wanted, option = re.match("Input should be ([^,]*)", text), error.param
+    if wanted is None or not isinstance(option, TyperOption):
+        return text
+    typed = next((value for name, value in typed_options(args).items() if name in option.opts), "")
+    return f"expected {wanted[1]}" + (f", got '{' '.join(typed.split()[: option.nargs])}'" if typed else "")
 
 
 def _current_option(command: str, word: str) -> str:

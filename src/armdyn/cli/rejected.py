@@ -15,7 +15,7 @@ def name_option(error: ArmdynError, arguments: list[str]) -> None:
     about_file = error.path is not None and error.path in str(error)
     if about_file or "--" in str(error) or not PLACE.fullmatch(error.where):
         return
-    typed = _typed_options(arguments)
+    typed = typed_options(arguments)
     if option := _rejected_option(error, typed):
         entry = error.where.split(": ")[-1]
         error.where = entry if entry in _values(typed[option]) else ""
@@ -40,7 +40,7 @@ def _rejected_option(error: ArmdynError, typed: dict[str, str]) -> str:
     return matches[0] if len(matches) == 1 else ""
 
 
-def _typed_options(arguments: list[str]) -> dict[str, str]:
+def typed_options(arguments: list[str]) -> dict[str, str]:
     """Return the long options of a command line and what stands behind each."""
     typed: dict[str, str] = {}
     option = ""

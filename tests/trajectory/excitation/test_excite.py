@@ -177,7 +177,7 @@ def test_arms_without_room_are_rejected(change, parts):
                 "remedy": re.compile("^give max_acceleration"),
             },
         ),
-        ({"max_acceleration": [1.0, 2.0]}, {"where": "max_acceleration", "expected": "a number, or 3"}),
+        ({"max_acceleration": [1.0, 2.0]}, {"where": "max_acceleration", "expected": "one number, or 3"}),
         ({"max_acceleration": -1.0}, {"where": "max_acceleration", "expected": "numbers >= 0"}),
         ({"position": (1.0, -1.0)}, {"cause": "joint 1 'joint1' has no room between 1 and -1"}),
         (
@@ -189,14 +189,14 @@ def test_arms_without_room_are_rejected(change, parts):
             },
         ),
         ({"noise": [1.0, 0.0, 1.0]}, {"where": "excite: noise", "expected": "finite numbers > 0"}),
-        ({"noise": [1.0, 1.0]}, {"where": "excite: noise", "expected": "a number, or 3", "got": "[1.0, 1.0]"}),
+        ({"noise": [1.0, 1.0]}, {"where": "excite: noise", "expected": "one number, or 3", "got": "[1.0, 1.0]"}),
         ({"harmonics": 0}, {"expected": "harmonics > 0"}),
         ({"harmonics": 500}, {"expected": "harmonics <= 100"}),
         ({"harmonics": 2.5}, {"expected": "harmonics as a whole number", "got": "2.5"}),
         ({"seed": -1}, {"expected": "seed >= 0", "got": "-1"}),
         ({"workers": 0}, {"expected": "workers > 0"}),
         ({"position": 1.0}, {"where": "position", "expected": "a pair of lower and upper positions"}),
-        ({"max_torque": [1.0, 2.0]}, {"where": "max_torque", "expected": "a number, or 3"}),
+        ({"max_torque": [1.0, 2.0]}, {"where": "max_torque", "expected": "one number, or 3"}),
         (
             {"tip_box": (0.0, 1.0, 2.0)},
             {

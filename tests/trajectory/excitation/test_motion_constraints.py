@@ -104,7 +104,7 @@ def test_bad_constraints():
     with raises(LimitError, where="tip box", expected="lower as three numbers", got="array([0., 0.])"):
         TipBox(ARM, np.zeros(2), np.ones(3))
     options = {"max_acceleration": 8.0, "time_budget": 5.0}
-    with raises(LimitError, where="radius", expected="a number, or 4", got="[0.1, 0.1]"):
+    with raises(LimitError, where="radius", expected="one number, or 4", got="[0.1, 0.1]"):
         armdyn.excite(ARM, 8.0, radius=[0.1, 0.1], **options)
     with raises(LimitError, where="radius", expected="finite numbers >= 0", got="-0.1"):
         armdyn.excite(ARM, 8.0, radius=-0.1, **options)

@@ -179,13 +179,13 @@ def test_a_pd_controlled_arm_loses_no_more_of_the_criterion_than_the_bound(arm, 
 
 
 def test_bad_requests(design):
-    with raises(ArmdynError, where="predict_quality: noise", expected="a number, or 3", got="[1.0, 2.0]"):
+    with raises(ArmdynError, where="predict_quality: noise", expected="one number, or 3", got="[1.0, 2.0]"):
         armdyn.predict_quality(design, [1.0, 2.0])
     with raises(ArmdynError, where="predict_quality: unmodelled", expected="finite numbers >= 0", got="-1.0"):
         armdyn.predict_quality(design, 1.0, unmodelled=-1.0)
     with raises(ArmdynError, expected="gain as a finite number > 0", got="0.0"):
         armdyn.predict_quality(design, 1.0, gain=0.0)
-    with raises(ArmdynError, where="predict_quality: drift", expected="a number, or 21", got="[1.0, 2.0]"):
+    with raises(ArmdynError, where="predict_quality: drift", expected="one number, or 21", got="[1.0, 2.0]"):
         armdyn.predict_quality(design, 1.0, drift=[1.0, 2.0])
     with raises(ArmdynError, where="predict_quality: drift", expected="finite numbers > 0", got="0.0"):
         armdyn.predict_quality(design, 1.0, drift=0.0)

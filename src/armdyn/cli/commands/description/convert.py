@@ -20,4 +20,4 @@ def convert(arm: str, to: Path, base: str | None = None, tip: str | None = None,
         return
     print(f"wrote {to}")
     for line in lost:
-        print(f"not in {to.suffix}: {line}")
+        print(f"{'no standard element' if to.suffix == '.urdf' else 'no place'} in {to.suffix} for: {line}")

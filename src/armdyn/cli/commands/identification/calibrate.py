@@ -117,7 +117,11 @@ def _write_design(arm: Arm, count: int, path: Path, degrees: bool) -> None:
     if path.suffix.lower() != ".csv" or path.exists():
         raise ArmdynError(where="--design", expected="POSES as a new file that ends in .csv", got=f"'{path}'")
     slides = np.array([joint.kind == "prismatic" for joint in arm.joints])
-    q = calibration_poses(arm, count)
+    try:
+        q = calibration_poses(arm, count)
+    except ArmdynError as error:
+        error.where = ""
+        raise error.at("--design") from None
     q = np.where(slides, q, np.degrees(q)) if degrees else q
     names = [
         f"{name}_deg" if degrees and not slide else name for name, slide in zip(arm.joint_names, slides, strict=True)

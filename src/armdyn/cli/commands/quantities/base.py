@@ -55,8 +55,8 @@ def show(reduced: BaseParameters) -> None:
         print_line(f"No effect at all: {', '.join(alone)}\n")
     if reduced.gap:
         print_line(
-            f"Rank: the weakest base column is independent of the others by {reduced.gap.weakest_kept:.1e}, "
-            f"the strongest dropped column by {reduced.gap.strongest_dropped:.1e}",
+            f"Rank: every base column is independent of the others by {reduced.gap.weakest_kept:.1e} or more, "
+            f"every dropped column by {reduced.gap.strongest_dropped:.1e} or less",
             "dim",
         )
 
