@@ -70,10 +70,11 @@ class Durations:
         self._text, self._bar, self._begin, self._compiling = text, self.bar, now, compiling
 
     def left(self) -> float | None:
-        """Return the time left if this run goes on as the earlier one [s]; None in a step that it did not have, or that
-        takes longer now.
+        """Return the time left if this run goes on as the earlier one [s].
+
+        None in the first step, in one that the earlier run lacks, and in one that takes longer now.
         """
-        if self._text not in self.expected:
+        if self._text not in self.expected or not self.steps:  # the machine's pace shows in a step that is done
             return None
         pace, texts = self._pace(), list(self.expected)
         here = pace * self.expected[self._text].took - (time.monotonic() - self._begin)
