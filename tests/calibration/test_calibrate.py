@@ -16,6 +16,7 @@ from armdyn.calibration.kinematics import calibrated_kinematics
 from armdyn.calibration.poses import Poses
 from armdyn.errors import ArmdynError, DataError, ShapeError
 from armdyn.model.arm import Arm
+from armdyn.report.calibration import doubtful_text
 from armdyn.spatial.inertia import Inertia
 
 
@@ -106,6 +107,7 @@ def test_a_wrong_pose_is_named_and_does_no_harm(arm: Arm, truth: Truth, poses: P
     points[17] += 0.03 / np.sqrt(3)
     calibration = armdyn.calibrate(arm, Poses(poses.q, points))
     assert calibration.doubtful[0] == 17
+    assert doubtful_text(calibration)[0].split(" mm off")[0].startswith(("pose 18 (", "poses 18 ("))
     assert np.linalg.norm(calibration.points(q) - truth.points(q), axis=-1).mean() < 1.1 * clean
 
 

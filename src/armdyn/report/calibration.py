@@ -76,12 +76,13 @@ def verdict_text(calibration: Calibration) -> str:
 
 
 def doubtful_text(calibration: Calibration) -> list[str]:
-    """The rows that disagree with the others, in a clause; none where none does."""
-    rows = [str(row + 1) for row in calibration.doubtful]
-    remedy = "measure again, or delete"
-    if len(rows) > 1:
-        return [f"poses {', '.join(rows)} (counted from 1) disagree with the others: {remedy} their rows"]
-    return [f"pose {row} (counted from 1) disagrees with the others: {remedy} its row" for row in rows]
+    """The rows that disagree with the others and how far, in a clause; none where none does."""
+    order = np.asarray(calibration.poses.rows).tolist()
+    shifts = np.linalg.norm(calibration.residuals[..., :3], axis=-1)
+    off = [f"{row + 1} ({1e3 * np.nanmax(shifts[order.index(row)]):.3g} mm off)" for row in calibration.doubtful]
+    if len(off) > 1:
+        return [f"poses {', '.join(off)}, counted from 1, disagree with the others: measure them again, or delete them"]
+    return [f"pose {row}, counted from 1, disagrees with the others: measure it again, or delete it" for row in off]
 
 
 def headings(calibration: Calibration) -> tuple[str, ...]:

@@ -173,7 +173,7 @@ def test_torques_by_a_model_that_looks_invented_are_said_to_be_so():
     balls = [replace(link, inertia=Inertia.from_com(3.0, (0, 0, 0), 0.01 * np.eye(3))) for link in arm.links]
     bare = [replace(joint, friction=Friction()) for joint in arm.joints]
     said = "; ".join(unchecked(replace(arm, links=tuple(balls), joints=tuple(bare))))
-    assert "the model behind the torques (" in said
+    assert "the inertia that torques were computed with (" in said
     assert "a placeholder?" in said
     assert "torques of friction (the model has none)" in said
     rough = [replace(joint, friction=Friction(viscous=5.0 + i)) for i, joint in enumerate(arm.joints)]
