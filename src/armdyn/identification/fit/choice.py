@@ -77,15 +77,10 @@ class Choice:
         return self.rows.base
 
     @property
-    def x(self) -> NDArray:
-        """Parameters (size,) that need not be physically consistent."""
-        return self.posterior.x
-
-    @property
     def model(self) -> FreeModel:
         """The model without constraints."""
         rows = self.rows
-        return FreeModel(rows.base, self.x, rows.statistics, rows.filters.width, rows.rigid_arm)
+        return FreeModel(rows.base, self.posterior.x, rows.statistics, rows.filters.width, rows.rigid_arm)
 
     @property
     def described(self) -> bool:
@@ -121,7 +116,7 @@ class Choice:
     @cached_property
     def residual(self) -> float:
         """Relative error on the blocks fitted to."""
-        return self.equations.relative(self.equations.errors(self.x))
+        return self.equations.relative(self.equations.errors(self.posterior.x))
 
     @property
     def can_choose(self) -> bool:

@@ -82,7 +82,9 @@ def estimate(choice: Choice, masses: MassBounds | None = None, described: bool =
         pairs = enumerate(zip(arm.joints, base.source.joints, strict=True))
         arm = arm.with_joints([described if i in silent else joint for i, (joint, described) in pairs])
     weights = equations.weights**2
-    price = float(weights @ equations.errors(x)) / max(float(weights @ choice.equations.errors(choice.x)), 1e-300)
+    price = float(weights @ equations.errors(x)) / max(
+        float(weights @ choice.equations.errors(choice.posterior.x)), 1e-300
+    )
     without = problem.without_each(minimum) if blocks > 1 else x[None]
     unseen = equations.by_phase(rows)
     squares = np.full((1, len(weights)), np.nan)
@@ -196,12 +198,12 @@ def _constrained_problem(
     k = np.arange(bodies, len(precision))
     precision[k, k] = np.diag(choice.posterior.prior_precision)[base.count + terms]
     positive = np.array([True] * lumped + [TERMS[term % len(TERMS)].positive for term in terms], bool)
-    start = np.concatenate([np.full(lumped, 1e-2), choice.x[base.count + terms]])
+    start = np.concatenate([np.full(lumped, 1e-2), choice.posterior.x[base.count + terms]])
     start, bounds = _bound(start, terms, lumped, choice.rows.statistics)
     kinds = choice.rows.measured.sum() if len(equations.weights) == equations.n else 1
     samples = float(equations.samples.sum() * kinds)
-    misfit = float(equations.weights**2 @ choice.equations.errors(choice.x))
-    misfit *= discount(choice.rows, choice.equations, choice.x)
+    misfit = float(equations.weights**2 @ choice.equations.errors(choice.posterior.x))
+    misfit *= discount(choice.rows, choice.equations, choice.posterior.x)
     sharpness = float(np.clip(samples / max(misfit, 1e-300), 1.0, 1e6))  # squared noise that was assumed over that seen
     A, b, c = equations.folds(used)
     folds = System(projection.T @ (sharpness * A) @ projection, sharpness * b @ projection, c)

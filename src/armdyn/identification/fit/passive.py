@@ -71,7 +71,8 @@ def estimate_passive(rows: Rows, described: Arm) -> Arm:
     """
     arm = rows.base.source
     equations = PassiveEquations.of(rows)
-    columns = _joint_columns(arm, _spans(rows), rows.filters.width)
+    turns = np.concatenate([shaft_positions(rows.base.source, track.q) for track in rows.tracks])
+    columns = _joint_columns(arm, np.ptp(turns, axis=0), rows.filters.width)
     for options in _spring_options(described):  # the first that the rows tell from weights
         tried = (added for added in options if equations.certain([*columns, *added], len(columns)))
         columns = [*columns, *next(tried, [])]
@@ -198,11 +199,6 @@ def _with_bristles(travel: float, joint: Joint, value: float) -> Joint:
     """Coulomb friction that builds up over a travel, as cables and long rods have it."""
     coulomb, bristles = joint.friction.coulomb + value, (*joint.friction.bristles, (travel, value))
     return dataclasses.replace(joint, friction=dataclasses.replace(joint.friction, coulomb=coulomb, bristles=bristles))
-
-
-def _spans(rows: Rows) -> NDArray:
-    """Ranges (N,) of the joints' positions along the tracks, and of shafts where drives are coupled [rad or m]."""
-    return np.asarray(np.ptp(np.concatenate([shaft_positions(rows.base.source, t.q) for t in rows.tracks]), axis=0))
 
 
 def _spring_options(described: Arm) -> Iterator[list[list[_Column]]]:

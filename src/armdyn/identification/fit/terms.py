@@ -100,7 +100,8 @@ def term_columns(
     `width` is the speed within which velocities do not tell directions, `wanted` (terms,) which terms are not left out.
     """
     columns = np.zeros((len(motion.q), len(TERMS), motion.q.shape[1]))
-    sharing, arm, motion = sharing_joints(arm), single_drives(arm), shaft_motion(arm, motion)
+    sharing, motion = sharing_joints(arm), shaft_motion(arm, motion)
+    arm = arm if arm.coupling is None else arm.with_coupling([])  # as if each drive moved its joint alone
     asked = [k for k in range(len(TERMS)) if wanted is None or wanted[k]]
     if gradual := [k for k in asked if k in BRISTLES]:
         shares = presliding_share(motion.q, np.stack([travels(TERMS[k], statistics) for k in gradual]))
@@ -131,11 +132,6 @@ def sharing_joints(arm: Arm) -> NDArray:
     """Numbers of the joints that move with a drive of another, or whose drive moves another."""
     apart = np.zeros((arm.n, arm.n), bool) if arm.coupling is None else arm.coupling != np.eye(arm.n)
     return np.flatnonzero(apart.any(axis=0) | apart.any(axis=1))
-
-
-def single_drives(arm: Arm) -> Arm:
-    """The arm as if each drive moved its joint alone."""
-    return arm if arm.coupling is None else arm.with_coupling([])
 
 
 AlongMotion = TypeVar("AlongMotion", bound=SmoothedMotion | Track)

@@ -17,7 +17,7 @@ from armdyn.identification.fit.spread import condition
 from armdyn.identification.hypotheses.columns import DriveGain, Exchange, OtherJoints, Sign, TorqueUnit, UnlikeGains
 from armdyn.identification.hypotheses.description import description_findings, description_tests, sister_findings
 from armdyn.identification.hypotheses.disturbances import DeadTorque, FrozenEncoder, OffsetStep, SharedDrive
-from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines, untested
+from armdyn.identification.hypotheses.fault_test import FaultTest, outcome_lines
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.findings import (
     JointFigures,
@@ -173,10 +173,6 @@ class PreparedLogs:
         )
         return cls(arm, tuple(checks), tracks, filters)
 
-    def with_arm(self, arm: Arm) -> PreparedLogs:
-        """The same logs of an arm with other drives."""
-        return self if arm is self.arm else replace(self, arm=arm)
-
     @property
     def logs(self) -> tuple[Log, ...]:
         """The logs themselves."""
@@ -204,7 +200,7 @@ def check_logs(
     """Findings about each of several logs, and about their dynamics, for which all count together."""
     several = tuple(hypotheses)
     findings, tests = _check_dynamics(prepared, several)
-    tests = tests or tuple(untested(hypothesis.fault(prepared.arm), hypothesis.kind) for hypothesis in several)
+    tests = tests or tuple(FaultTest(hypothesis.fault(prepared.arm), hypothesis.kind) for hypothesis in several)
     checks = (check._replace(arm=prepared.arm, tests=(*check.tests, *tests)) for check in prepared.checks)
     return tuple(checks), findings
 
@@ -223,7 +219,7 @@ def _check_dynamics(
                 return tuple(sisters), tuple(description_tests(regression, sisters))
             findings, tests = screen(regression, hypotheses)
             if findings and findings[0].kind == FindingKind.COUPLING and findings[0].correction is not None:
-                coupled = prepared.with_arm(findings[0].correction.arm(prepared.arm))
+                coupled = replace(prepared, arm=findings[0].correction.arm(prepared.arm))
                 regression = coupled.regression or regression
                 further, tests = screen(regression, hypotheses)
                 findings += further

@@ -33,7 +33,7 @@ def description_tests(regression: ScreeningRegression, findings: Iterable[Findin
 
 def sister_findings(regression: ScreeningRegression) -> list[Finding]:
     """Name an arm of the library whose torques these are, where the description does not explain them."""
-    if regression.described is None or regression.described_share < MAX_ERROR:
+    if regression.described is None or regression.model.described_error < MAX_ERROR * regression.error_without_bodies:
         return []
     d = regression.design
     rest = regression.left_by(d.rigid @ (d.lift @ regression.described.theta))
@@ -85,16 +85,13 @@ def description_findings(regression: ScreeningRegression, logs: Iterable[Log]) -
 
 def _computed(regression: ScreeningRegression, logs: Iterable[Log]) -> Iterator[Finding]:
     """Torques that a model explains better than those of any arm, and not because noise averages out."""
-    error, noise = regression.model.error, max(_noise_share(log.tau[:, log.measured]) for log in logs)
-    if noise < error < COMPUTED_ERROR:
+    error, torques = regression.model.error, [log.tau[:, log.measured] for log in logs]
+    # White noise: third differences have 20 times its variance.
+    noise = max(np.mean(np.diff(tau, 3, axis=0) ** 2) / 20 / np.mean(tau**2) for tau in torques)
+    if np.sqrt(noise) < error < COMPUTED_ERROR:
         text = f"a model explains all but {error:.1g} of the torques, and they contain no noise: were they computed?"
         hint = "log the torques that drives exert"
         yield Finding("note", text, FindingKind.COMPUTED, value=error, hint=hint)
-
-
-def _noise_share(tau: NDArray) -> float:
-    """Share of white noise in torques (N, k), whose third differences have 20 times its variance."""
-    return float(np.sqrt(np.mean(np.diff(tau, 3, axis=0) ** 2) / 20 / np.mean(tau**2)))
 
 
 def _falling_friction(regression: ScreeningRegression) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ class FaultTest:
 
     fault: str
     kind: FindingKind
-    outcome: FaultOutcome
+    outcome: FaultOutcome = FaultOutcome.UNTESTED
     joints: tuple[int, ...] = ()
     undecided: tuple[int, ...] = ()
     bounds: tuple[float, ...] = ()
@@ -92,8 +92,3 @@ def column_test(fault: str, kind: FindingKind, findings: Iterable[Finding], deci
         outcome = FaultOutcome.ABSENT if shows.any() else FaultOutcome.UNTESTED
     joints, others = (tuple(np.flatnonzero(side).tolist()) for side in (shows, ~shows))
     return FaultTest(fault, kind, outcome, joints, others)
-
-
-def untested(fault: str, kind: FindingKind) -> FaultTest:
-    """Record a fault for which nothing could be compared."""
-    return FaultTest(fault, kind, FaultOutcome.UNTESTED)

@@ -211,11 +211,7 @@ class ScreeningRegression:
         Y = np.empty((*self.tau.shape, size))
         for some in (self.base, others):
             Y[..., list(some.columns)] = some.regressor(*self.motion, gravity=gravity)
-        return self.design._replace(rigid=self._silenced(shaft_rows(self.arm, Y)), lift=self._every_parameter)
-
-    @cached_property
-    def _every_parameter(self) -> NDArray:
-        return np.eye(inertial.SIZE * self.arm.n_joints)
+        return self.design._replace(rigid=self._silenced(shaft_rows(self.arm, Y)), lift=np.eye(size))
 
     def scaled(self, factors: NDArray) -> ModelDesign:
         """The log whose torques were measured with factors (n,)."""
@@ -286,7 +282,8 @@ class ScreeningRegression:
         sums[:, :m, :m] = 0.0 if alike is None else alike[:, :m, :m]
         sums[:, k:m, m] = 0.0
         beside = tau[:, :, None] if alike is not None else np.concatenate([tau[:, :, None], terms], axis=2)
-        for j, active in enumerate(self._active_columns(rigid.shape[2])):
+        every = [slice(0, rigid.shape[2])] * self.n  # columns of the links that each shaft feels
+        for j, active in enumerate(self._active_base_columns if rigid.shape[2] == self.base.count else every):
             Y, of_links = rigid[:, j, active], slice(k + active.start, k + active.stop)
             cross = Y.T @ beside[:, j]
             sums[j, of_links, m] = cross[:, 0]
@@ -306,10 +303,6 @@ class ScreeningRegression:
     @cached_property
     def _column_sums(self) -> NDArray:
         return self._columns @ self._columns.swapaxes(1, 2)
-
-    def _active_columns(self, count: int) -> list[slice]:
-        """Columns of the links that each shaft feels, of so many."""
-        return self._active_base_columns if count == self.base.count else [slice(0, count)] * self.n
 
     @cached_property
     def _active_base_columns(self) -> list[slice]:
@@ -360,11 +353,6 @@ class ScreeningRegression:
         """Measured torques (N, n) that neither torques (N, n) of bodies, by shafts, nor joint terms explain."""
         d = self.design
         return beyond(d.terms, d.tau - torque) @ d.mix
-
-    @property
-    def described_share(self) -> float:
-        """Share of the torques beyond friction that the described bodies leave; nan where none are described."""
-        return self.model.described_error / max(self.error_without_bodies, 1e-300)
 
     @property
     def error_without_bodies(self) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.hypotheses.bounds import PossibleRatios, possible_ratios
-from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest, untested
+from armdyn.identification.hypotheses.fault_test import FaultOutcome, FaultTest
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.hypotheses.regression import Model, ModelDesign, ScreeningRegression
 from armdyn.identification.hypotheses.wording import describe, hint_of
@@ -106,7 +106,7 @@ def _test(regression: ScreeningRegression, hypothesis: Hypothesis, several: list
     """
     fault, kind, everyone = hypothesis.fault(regression.arm), hypothesis.kind, range(regression.n)
     if not (several or hypothesis.suggested):
-        return untested(fault, kind)
+        return FaultTest(fault, kind)
     tried = {j for s in several for j in s.variant.joints or everyone}
     tried |= set(np.flatnonzero(regression.measured).tolist()) if hypothesis.suggested else set()
     fitted = (bool(s.variant.n_values) and s.variant.values is None for s in several)

@@ -191,16 +191,13 @@ def correct(log: Log, correction: LogCorrection) -> Log:
     tau = tau @ np.transpose(shares) if shares else tau
     corrected = replace(log, q=q, qd=qd, tau=tau, corrections=(*log.corrections, correction))
     if correction.time_scale != 1:
-        corrected = _rescaled(corrected, correction.time_scale)
+        scale = correction.time_scale
+        if not 0 < scale < np.inf:
+            raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
+        corrected = replace(corrected, t=corrected.t * scale, qd=_velocities(corrected, scale))
     if correction.delay and not log.still:
         corrected = replace(corrected, tau=interpolate(corrected.t + correction.delay, corrected.t, corrected.tau))
     return corrected if np.isinf(correction.until) else corrected.part(-np.inf, log.t[0] + correction.until)
-
-
-def _rescaled(log: Log, scale: float) -> Log:
-    if not 0 < scale < np.inf:
-        raise ArmdynError(f"time scale: expected a factor > 0, got {scale}")
-    return replace(log, t=log.t * scale, qd=_velocities(log, scale))
 
 
 def _velocities(log: Log, scale: float) -> NDArray | None:

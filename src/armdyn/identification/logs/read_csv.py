@@ -38,7 +38,9 @@ def read_csv(path: Path, joints: tuple[str, ...], wanted: Collection[str]) -> tu
     except OSError as error:
         cause = "no such file" if isinstance(error, FileNotFoundError) else f"cannot be read ({error.strerror})"
         raise ReadError(cause, path=path) from None
-    _check_names(path, layout.names)
+    doubles = sorted(name for name, count in Counter(layout.names).items() if name and count > 1)
+    if doubles:
+        raise ReadError(f"several columns are named {', '.join(doubles[:5])}", path=path, names=doubles)
     notes: list[str] = []
     try:
         if layout.comma:
@@ -142,12 +144,6 @@ def _number(text: str) -> float | None:
         return float(text if "." in text else text.replace(",", "."))
     except ValueError:
         return None
-
-
-def _check_names(path: Path, names: list[str]) -> None:
-    doubles = sorted(name for name, count in Counter(names).items() if name and count > 1)
-    if doubles:
-        raise ReadError(f"several columns are named {', '.join(doubles[:5])}", path=path, names=doubles)
 
 
 @contextmanager

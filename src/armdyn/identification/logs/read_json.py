@@ -21,7 +21,9 @@ def read_json(path: Path, joints: tuple[str, ...]) -> Table:
         raise ReadError(f"cannot be read as JSON ({error})", path=path) from None
     data = _parse(text, path)
     if isinstance(data, list) and all(isinstance(record, dict) for record in data):
-        leaves = _of_records([dict(leaves_of(record, path)) for record in data], path)
+        records = [dict(leaves_of(record, path)) for record in data]  # one number each, or a list of as many
+        names = dict.fromkeys(name for record in records for name in record)
+        leaves = {name: _array([record.get(name) for record in records], name, path) for name in names}
     elif isinstance(data, dict):
         leaves = {name: _array(value, name, path) for name, value in leaves_of(data, path)}
     else:
@@ -49,12 +51,6 @@ def _parse(text: str, path: Path) -> Any:
     if not records:
         raise ReadError(f"cannot be read as JSON ({whole})", path=path)
     return records
-
-
-def _of_records(records: list[dict[str, Any]], path: Path) -> dict[str, NDArray]:
-    """Columns of records: one number each, or one list of numbers of the same length."""
-    names = dict.fromkeys(name for record in records for name in record)
-    return {name: _array([record.get(name) for record in records], name, path) for name in names}
 
 
 def _array(values: Any, name: str, path: Path) -> NDArray:

@@ -71,15 +71,17 @@ def read_mat(path: Path, joints: tuple[str, ...]) -> Table:
     from scipy.io import loadmat
     from scipy.io.matlab import matfile_version
 
+    version = ""
     try:
         if matfile_version(path) == HDF5:
+            version = " 7.3"
             return _expand(_by_name(_in_hdf5(path), path), joints, path)
         reject_bomb(path, path.stat().st_size, unpacked_size(path))
         data = loadmat(path, simplify_cells=True)
     except (ReadError, MissingExtraError):
         raise
-    except Exception as error:  # SciPy raises many kinds for damaged files
-        raise ReadError(f"cannot be read as a MATLAB file ({error})", path=path) from None
+    except Exception as error:  # SciPy and h5py raise many kinds for damaged files
+        raise ReadError(f"cannot be read as a MATLAB{version} file ({error})", path=path) from None
     arrays = {name: x for name, x in data.items() if not name.startswith("__")}
     return columns_of(((name, np.asarray(x)) for name, x in leaves_of(arrays, path)), joints, path)
 
@@ -149,13 +151,8 @@ def _in_hdf5(path: Path) -> list[tuple[str, NDArray]]:
             reject_bomb(path, min(packed, path.stat().st_size), whole)
             datasets.append((name.replace("/", "."), np.asarray(x)))
 
-    try:
-        with h5py.File(path, "r") as file:
-            file.visititems(take)
-    except ReadError:
-        raise
-    except Exception as error:  # h5py raises OSError, RuntimeError, KeyError for damaged files
-        raise ReadError(f"cannot be read as a MATLAB 7.3 file ({error})", path=path) from None
+    with h5py.File(path, "r") as file:
+        file.visititems(take)
     return datasets
 
 
