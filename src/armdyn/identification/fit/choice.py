@@ -160,7 +160,7 @@ def choose(rows: Rows, logs: list[Log], options: Options) -> Choice:
         if options.choosing:
             choice = _delay(_velocities(choice, logs))
             choice = _positions(choice) if options.kinds >= set(DICTIONARY) else choice
-            choice = choice if choice.equations is before.equations else _noise(choice)
+            choice = choice if choice.equations is before.equations else _delay(_noise(choice))
     return _prune(_described_prior(choice, options))
 
 
@@ -270,12 +270,17 @@ def _positions(choice: Choice) -> Choice:
 
 def _compared(choice: Choice, other: Choice, what: str) -> Choice:
     """Another choice of the same terms if it is better, weighed anew only if it predicts better as it is."""
-    equations = other.equations.with_weights(choice.equations.weights)
-    posterior = choice.posterior.refit(equations, other.used, choice.prior.mean)
-    other = replace(other, equations=equations, posterior=posterior)
+    other = _as_weighed(choice, other)
     if other.held_out < choice.held_out:
         return _better(choice, _refitted(other), what)
     return choice.with_candidate(what, other.held_out, False)
+
+
+def _as_weighed(choice: Choice, other: Choice) -> Choice:
+    """Another choice of the same terms with the weights and hyperparameters of the first."""
+    equations = other.equations.with_weights(choice.equations.weights)
+    posterior = choice.posterior.refit(equations, other.used, choice.prior.mean)
+    return replace(other, equations=equations, posterior=posterior)
 
 
 def _better(choice: Choice, other: Choice, what: str) -> Choice:
@@ -289,26 +294,29 @@ def _better(choice: Choice, other: Choice, what: str) -> Choice:
 
 
 def _delay(choice: Choice) -> Choice:
-    """Torques that were measured later than positions, by as much as pays: first in steps, then halfway to the next."""
+    """Torques that were measured later than positions, by the delay at which a fit leaves least, if it pays.
+
+    The squares that are left are a parabola of the delay, but for terms of higher order.
+    """
     tracks, before = choice.rows.tracks, choice.rows.filters.delay
 
-    def later(choice: Choice, by: float) -> Choice:
+    def late(by: float) -> Choice:
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
-        equations = choice.equations.updated(rows, np.array([-1]))
-        return _compared(choice, replace(choice, rows=rows, equations=equations), f"torques {1e3 * by:+.3g} ms later")
+        return _as_weighed(choice, replace(choice, rows=rows, equations=choice.equations.updated(rows, np.array([-1]))))
 
-    # Beyond a quarter of a period of the band, delays are faults of the log.
-    best = 0
-    for k in range(1, round(0.25 / (BAND_HZ * GRID_SECONDS)) + 1):
-        last, choice = choice, later(choice, k * GRID_SECONDS)
-        if choice.rows is last.rows:
-            break
-        best = k
-    for half in (0.5, -0.5) if best else ():
-        last, choice = choice, later(choice, (best + half) * GRID_SECONDS)
-        if choice.rows is not last.rows:
-            break
-    return choice
+    least, most = -max(before, 0.0), 0.25 / BAND_HZ - before  # beyond a quarter of a period of the band: faults
+    by, shift, small = 0.0, np.inf, GRID_SECONDS / 10
+    while abs(shift) > small:
+        early, now, later = (late(by + step).residual ** 2 for step in (-GRID_SECONDS, 0.0, GRID_SECONDS))
+        turn = early - 2 * now + later
+        if turn <= 0:
+            return choice
+        shift = float(np.clip(by + GRID_SECONDS / 2 * (early - later) / turn, least, most)) - by
+        by += shift
+    if abs(by) < small:
+        return choice
+    better = _compared(choice, late(by), f"torques {1e3 * by:+.3g} ms later")
+    return better if better.rows is choice.rows else _delay(better)  # weighed anew, which may move the minimum
 
 
 def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
