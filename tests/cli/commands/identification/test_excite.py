@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from tests.raising import raises
 from typer.testing import CliRunner
 
 import armdyn
 from armdyn.cli.app import app
-from armdyn.errors import ArmdynError, LimitError
+from armdyn.errors import ArmdynError, ArmdynWarning, LimitError, ReadError
 
 
 def run(*arguments: str):
@@ -154,3 +155,8 @@ def test_a_link_that_nothing_keeps_off_the_floor_is_said_everywhere(tmp_path):
     assert free.exit_code == 0
     assert "the floor (switched off)" in free.stdout
     assert "the floor" not in free.stdout.split("Not checked:")[0]
+
+
+def test_a_coarse_file_is_warned_of():
+    with pytest.warns(ArmdynWarning, match="--rate of at least 10 Hz"), raises(ReadError, cause="no such file"):
+        run("panda", "--rate", "2", "--given", "absent.csv")

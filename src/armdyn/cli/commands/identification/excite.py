@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass
 from math import inf, isfinite
 from pathlib import Path
@@ -182,6 +183,7 @@ def excite(
     around.require(subject.n, at_rest=not motion.periodic)
     if file.rate is not None:
         require_rate(file.rate)
+        _warn_if_coarse(file.rate, motion)
     logs = options.read(prior_logs or [], subject, currents=True)
     keywords = {**motion.keywords(), **limits.keywords(), **space.keywords(), **vars(search), "home": around.pose}
     with single_threaded(), progress_bar(saves=True) as tell:
@@ -198,6 +200,17 @@ def excite(
         print_json(_numbers(excitation, experiment, written)) if json else _show(excitation, written)
     _finish(excitation, written, file.report, json)
     _warn(excitation, experiment)
+
+
+def _warn_if_coarse(rate: float, motion: MotionOptions) -> None:
+    """Warn of a file whose samples do not show the highest harmonic nearly as it is."""
+    from armdyn.errors import ArmdynWarning
+    from armdyn.trajectory.protocol import SAMPLES_PER_PERIOD
+
+    sufficient = SAMPLES_PER_PERIOD * motion.harmonics / motion.duration
+    if rate < sufficient:
+        text = f"{rate:g} Hz sample the motion too coarsely; use a --rate of at least {sufficient:g} Hz"
+        warnings.warn(text, ArmdynWarning, stacklevel=2)
 
 
 def _numbers(excitation: Excitation, experiment: Experiment | None, written: list[Path]) -> dict[str, Any]:
