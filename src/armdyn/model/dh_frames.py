@@ -165,7 +165,7 @@ def dh_parameters(arm: Arm, convention: str = "standard") -> DhTable:
     -------
     DhTable
     """
-    require_chain(arm, "a DH table")
+    require_chain(arm, "dh_parameters")
     at_joint, _, tip = _at_zero(arm)
     axes = [(T[:3, 3], T[:3, :3] @ joint.axis) for T, joint in zip(at_joint, arm.joints, strict=True)]
     kinds = ["R" if joint.kind == "revolute" else "P" for joint in arm.joints]

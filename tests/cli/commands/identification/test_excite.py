@@ -28,7 +28,7 @@ def test_it_writes_the_motion_and_says_how_good_it_is(tmp_path):
         "panda", "--duration", "10", "--time-budget", "1", "--rate", "100", "--out", str(out), "--report", str(report)
     )  # fmt: skip
     assert result.exit_code == 0
-    assert "of 43 + 14 columns" in result.stdout
+    assert "(43 inertial + 14 friction parameters)" in result.stdout
     page = report.read_text()
     assert page.count("<svg") == 4
     assert "Not checked</h2>" in page
