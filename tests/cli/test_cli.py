@@ -125,7 +125,7 @@ def test_info_survives_names_with_markup_and_unknown_inertias(cli, tmp_path):
         (("info", "puma506"), "did you mean 'puma560'?"),
         (("info", "nothing-like-it"), "expected a file or one of: cylindrical,"),
         (("info", "missing.urdf"), "missing.urdf"),
-        (("info", "panda", "--tip", "x"), "--base and --tip are for files"),
+        (("info", "panda", "--tip", "x"), "--base and --tip choose a chain of a file"),
         (("info", "."), "expected"),
     ],
 )

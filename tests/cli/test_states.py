@@ -154,7 +154,7 @@ def test_regressor(states, tmp_path):
         (("fk", "puma560", "--q", "1 2 3 4 5 nan"), "--q: expected finite numbers"),
         (("ik", "puma560"), "expected --position"),
         (("ik", "puma560", "--position", "0 0 1", "--rpy", "0 0 0", "--quaternion", "1 0 0 0"), "got both"),
-        (("torque", "puma560", "--states", "{file}", "--q", "1"), "got both"),
+        (("torque", "puma560", "--states", "{file}", "--q", "1"), "not both"),
     ],
 )
 def test_a_line_that_cannot_be_read_is_wrong_usage(states, arguments, message):
@@ -204,7 +204,7 @@ def test_a_hole_in_a_file_of_poses_is_named(tmp_path):
 
 
 def test_angles_that_seem_degrees_are_warned_of():
-    with pytest.warns(ArmdynWarning, match="roll, pitch, yaw up to 180 rad .* then --degrees"):
+    with pytest.warns(ArmdynWarning, match="roll, pitch, yaw up to 180 rad .* give --degrees"):
         run("ik", "puma560", "--position", "0.5 0.1 0.4", "--rpy", "180 0 0")
-    with pytest.warns(ArmdynWarning, match="positions up to 90 rad .* then --degrees"):
+    with pytest.warns(ArmdynWarning, match="positions up to 90 rad .* give --degrees"):
         run("fk", "puma560", "--q", "90 0 0 0 0 0")

@@ -117,7 +117,7 @@ def test_what_cannot_be_simulated_is_one_sentence(arguments, parts):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--backlash", "0.01"], "play needs a --resonance too"),
+        (["--backlash", "0.01"], "needs a --resonance too"),
         (["--resonance", "-1"], "expected a frequency > 0 in Hz"),
         (["--payload", "heavy"], "expected MASS or MASS@TIME"),
         (["--rate", "-1"], "expected a rate > 0"),

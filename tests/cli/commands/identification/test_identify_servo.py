@@ -48,7 +48,7 @@ def test_wrong_options_are_explained(folder: Path) -> None:
     """Usage errors before any work."""
     for arguments, text in (
         (("--episodes", "a"), "expected numbers such as 0,1,4-7"),
-        (("--stiffness", "joint1"), "expected a joint, '=' and a number"),
+        (("--stiffness", "joint1"), "expected JOINT=NUMBER"),
         (("--units", "turns"), "'turns' is not one of 'rad', 'deg', 'ticks', 'normalised'"),
     ):
         done = run("arm.urdf", "log.csv", *arguments)
