@@ -140,7 +140,10 @@ class Ranking:
         best = self.valid[0] if self.valid and self.valid[0] not in (slow, fast) else None
         of_best = f", {best.row.name}'s at {best.crossover:.2g} Hz" if best and np.isfinite(best.crossover) else ""
         sentence = f"The laws are not equally fast: their torque loops cross over at {ends}{of_best}."
-        effect = "A faster loop has smaller errors and rougher torques, and tolerates less delay and elasticity."
+        effect = (
+            "Among laws of the same structure, a faster loop has smaller errors and rougher torques, and tolerates "
+            "less delay and elasticity."
+        )
         return [Sentence("warn", f"{sentence} {effect}")]
 
 

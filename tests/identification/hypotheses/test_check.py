@@ -222,7 +222,7 @@ def test_stamps_that_jitter_make_no_other_clock(two, make_log):
     assert {round(float(f.value), 1) for f in armdyn.check_log(two, slow).findings if f.kind == "time_scale"} == {0.5}
 
 
-@pytest.mark.parametrize(("name", "seed"), [("panda", 0), ("panda", 2), ("ur5", 0), ("iiwa14", 2)])
+@pytest.mark.parametrize(("name", "seed"), [("panda", 0), ("panda", 2), ("ur5", 2), ("iiwa14", 2)])
 def test_rests_in_which_friction_may_be_anything_are_no_fault(name, seed):
     """One move and a long rest: each of these logs showed a step of a torque while rests counted."""
     rng, arm = np.random.default_rng(seed), getattr(armdyn.arms, name)()

@@ -101,8 +101,8 @@ def _falling_friction(regression: ScreeningRegression) -> Iterator[Finding]:
     for j in np.flatnonzero((slow > np.log(0.5)) & (usual < -MIN_EVIDENCE)).tolist():
         text = (
             f"friction of {joint_name(regression.arm, j)} brakes slow motion ({torque[0, j]:+.2g}) but drives usual "
-            f"motion ({torque[1, j]:+.2g}): a reversed sign would change both, so does a part of the reading make no "
-            "torque?"
+            f"motion ({torque[1, j]:+.2g}): a reversed sign would change the friction at both speeds; does a part of "
+            "the reading produce no torque?"
         )
         hint = "check how torques of this joint are computed from currents"
         yield Finding("warn", text, FindingKind.FRICTION, (j,), float(-usual[j]), hint=hint)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.logs.log import PIECE_SAMPLES, SMALL_SHARE, Log, Stretch, interpolate
-from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, lowpass
+from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, impulse, lowpass
 from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs
@@ -103,10 +103,13 @@ def moving_parts(tracks: Sequence[Track]) -> Iterator[Track]:
     top = np.max([np.abs(track.qd).max(axis=0) for track in tracks], axis=0, initial=0.0)
     for track in tracks:
         moves = (np.abs(track.qd) > SMALL_SHARE * top).any(axis=1).astype(np.int8)
-        # As far as the low-pass spreads what happens; reversals of all joints are no rest.
-        wide = maximum_filter1d(moves, 2 * int(1 / (BAND_HZ * track.dt)) + 1)
+        # Rests shorter than the low-pass stay: the ends of parts, which it reaches beyond, have no rows.
+        half = len(impulse(track.dt, BAND_HZ)) // 2
+        wide = maximum_filter1d(moves, 2 * half + 1)
         for first, last in np.flatnonzero(np.diff(wide, prepend=0, append=0)).reshape(-1, 2).tolist():
-            yield track.part(slice(first, last))
+            # Of a long rest half of that remains.
+            end = last if last == len(moves) else last - half // 2
+            yield track.part(slice(first and first + half // 2, end))
 
 
 def windows(logs: Iterable[Log]) -> list[tuple[int, Log, slice]]:
