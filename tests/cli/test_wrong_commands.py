@@ -68,11 +68,15 @@ WRONG = [
         1,
         "^armdyn: elasticity: joint 'joint1' has no rotor .*--resonance out$",
     ),
-    ("identify arm.urdf half.csv", 1, r"not of all 2 joints of arm 'planar2' \(missing: 2\); name them with --columns"),
+    (
+        "identify arm.urdf half.csv",
+        1,
+        r"no column of positions for joint 2 of arm 'planar2'; the file has q1; name them with --columns",
+    ),
     (
         "identify panda log.csv",
         1,
-        r"not of all 7 joints of arm 'panda' \(missing: .*; the log of an arm with 2 joints\?\)",
+        r"no column of positions for joints 3, .* of arm 'panda'; the file has .* \(a log of an arm with 2 joints\?\)",
     ),
     ("compare arm.urdf -c pd,foo", 1, "unknown controller 'foo'; expected one of: pd, pid"),
     ("identify arm.urdf log.csv --columns x=q1", 2, "--columns.*expected one of t, q, qd, tau"),

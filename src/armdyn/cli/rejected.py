@@ -16,7 +16,9 @@ def name_option(error: ArmdynError, arguments: list[str]) -> None:
     if about_file or "--" in str(error) or not PLACE.fullmatch(error.where):
         return
     typed = typed_options(arguments)
-    if option := _rejected_option(error, typed):
+    option = _rejected_option(error, typed)
+    parameter = option.strip("-").replace("-", "_")
+    if option and not ("_" in parameter and parameter in error.expected):  # which becomes the option itself
         entry = error.where.split(": ")[-1]
         error.where = entry if entry in _values(typed[option]) else ""
         error.at(option)

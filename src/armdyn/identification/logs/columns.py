@@ -286,10 +286,10 @@ def _of_role(role: str, known: Mapping[str, Column | None], arm: Arm, where: str
                 continue
             if role == "tau" and (some := _some_joints(group, known, arm)):
                 return some
-            other = f"; the log of an arm with {len(group)} joints?" if 1 < len(group) < arm.n else ""
+            other = f" (a log of an arm with {len(group)} joints?)" if 1 < len(group) < arm.n else ""
             cause = (
-                f"{CALLED[role]} stand in columns {', '.join(group.values()):.200}, but not of all {arm.n} "
-                f"joints of arm '{arm.name}' (missing: {', '.join(missing):.200}{other})"
+                f"no column of {CALLED[role]} for joint{'s' if len(missing) > 1 else ''} {', '.join(missing):.200} of "
+                f"arm '{arm.name}'; the file has {', '.join(group.values()):.200}{other}"
             )
             raise ReadError(cause, where=where, remedy=f"name them with columns={{'{role}': [...]}}", names=missing)
     return None
