@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import shlex
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +76,7 @@ def test_unknown_results(tmp_path):
 
 
 def test_an_arm_of_which_nothing_was_known(fit, tmp_path):
-    unknown = fit.with_fields(source=fit.source.with_theta(np.full(20, np.nan)), described=None)
+    unknown = fit.with_fields(source=fit.source.with_theta(np.full(20, np.nan)), compare_source=None)
     text = armdyn.report(unknown, tmp_path / "a.html").read_text()
     assert 'original model"' not in text
     assert "nan" not in re.sub(r"<(svg|script).*?</\1>", "", text, flags=re.DOTALL).lower()
@@ -136,7 +137,7 @@ def test_intervals_are_those_of_the_logs_alone(fit, tmp_path):
 def test_a_description_that_explains_the_logs_better_than_the_fit_is_kept(fit):
     assert "keep the description" not in next_step(fit)
     as_good, better = (
-        fit.with_fields(described=fit.training._replace(rel_error=error))
+        fit.with_fields(compare_source=partial(fit.training._replace, rel_error=error))
         for error in (fit.rel_error, fit.rel_error / 2)
     )
     assert "keep the description" not in next_step(as_good)

@@ -252,7 +252,7 @@ def test_what_is_not_seen_is_named(arm):
     with raises(
         LimitError,
         where="excite",
-        cause=("no motion within the limits and the time budget determines all parameters (least of all Fc2, Fv2)"),
+        cause=re.compile(r"determines all parameters \(least of all (Fc2, Fv2|Fv2, Fc2)\)"),
         remedy=re.compile("larger velocities .*, a longer duration or more harmonics, or more time"),
     ):
         armdyn.excite(arm.with_joints(joints), 8.0, max_acceleration=8.0, steps=300, **FREE)
