@@ -88,7 +88,7 @@ def folder(tmp_path_factory):
     arm = armdyn.arms.planar2()
     arm.save(path / "arm.urdf")
     (path / "study.toml").write_text(STUDY)
-    t = np.arange(0, 60, 0.001)[:, None]
+    t = np.arange(0, 180, 0.001)[:, None]
     w = np.array([2.0, 3.0])
     q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
     rows = np.hstack([t, q, armdyn.inverse_dynamics(arm, q, qd, qdd)])
