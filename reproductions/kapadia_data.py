@@ -13,7 +13,8 @@ from armdyn.control.protocol import Law
 from armdyn.control.theory.gains import pd_gains
 from armdyn.dynamics.base.parameters import BaseParameters, base_parameters
 from armdyn.identification.estimators.data import Data
-from armdyn.identification.motion.differentiate import differentiate, lowpass
+from armdyn.identification.motion.differentiate import differentiate
+from armdyn.lowpass import lowpass
 from armdyn.model.arm import Arm
 from armdyn.model.joint import Drive, Friction
 from armdyn.model.library.puma3 import puma3

@@ -10,7 +10,8 @@ import armdyn
 from armdyn.identification.estimators.data import Data
 from armdyn.identification.estimators.least_squares import LeastSquares
 from armdyn.identification.estimators.significance import Significance
-from armdyn.identification.motion.differentiate import differentiate, lowpass
+from armdyn.identification.motion.differentiate import differentiate
+from armdyn.lowpass import lowpass
 from reproductions.kapadia_tables import BATCH, ELIMINATION, INERTIAL, STANDARD
 
 # Of the 15 standard values 11 can be reproduced: all but Jzz1, Jzz2, Jxx2, Jzz3.

@@ -10,8 +10,8 @@ from armdyn.identification.fit.next_motion import NextMotion
 from armdyn.identification.fit.novel_motion import moved_joints, novel_motion
 from armdyn.identification.fit.uncertainty import passes
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
-from armdyn.identification.motion.differentiate import lowpass
 from armdyn.identification.quality import Figures, Level, error_text, judge
+from armdyn.lowpass import lowpass
 
 
 @pytest.fixture(scope="module")

@@ -19,9 +19,9 @@ from armdyn.identification.hypotheses.check import require_joints
 from armdyn.identification.hypotheses.inspection import Logs, as_logs
 from armdyn.identification.logs.corrections import check_delay
 from armdyn.identification.logs.log import MAX_DELAY_SECONDS, PIECE_SAMPLES, SMALL_SHARE, Log, interpolate
-from armdyn.identification.motion.differentiate import lowpass
 from armdyn.identification.motion.track import Filters, Track, all_tracks, track
 from armdyn.identification.poses import HeldPoses, held_poses
+from armdyn.lowpass import lowpass
 from armdyn.model.arm import Arm
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armdyn.identification.logs.log import PIECE_SAMPLES, SMALL_SHARE, Log, Stretch, interpolate
-from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, impulse, lowpass
+from armdyn.identification.motion.differentiate import SmoothedMotion, best_cutoff, differentiate, impulse
+from armdyn.lowpass import lowpass
 from armdyn.model.preprocessing import Preprocessing
 
 GRID_SECONDS = 0.005  # between samples of a track: friction changes its sign within less than a sample of slow logs

@@ -53,7 +53,7 @@ class CalibrationOutputOptions:
 
     def write(self, calibration: Calibration) -> list[Path]:
         """Write the files; their paths."""
-        code = ()
+        code: tuple[Path, ...] = ()
         if self.out is not None:
             calibration.save(self.out, onto=self.onto, offsets=self.offsets, placed=self.placed)
         elif self.offsets is not None:
