@@ -160,7 +160,8 @@ def choose(rows: Rows, logs: list[Log], options: Options) -> Choice:
         if options.choosing:
             choice = _delay(_velocities(choice, logs))
             choice = _positions(choice) if options.kinds >= set(DICTIONARY) else choice
-            choice = choice if choice.equations is before.equations else _delay(_noise(choice))
+            choice = choice if choice.equations is before.equations else _noise(choice)
+            choice = _delay(choice) if choice.rows.filters.delay != before.rows.filters.delay else choice
     return _prune(_described_prior(choice, options))
 
 
@@ -301,19 +302,21 @@ def _delay(choice: Choice) -> Choice:
     tracks, before = choice.rows.tracks, choice.rows.filters.delay
 
     def late(by: float) -> Choice:
+        if not by:
+            return choice
         rows = choice.rows.with_delay(_later(tracks, by), before + by)
         return _as_weighed(choice, replace(choice, rows=rows, equations=choice.equations.updated(rows, np.array([-1]))))
 
     least, most = -max(before, 0.0), 0.25 / BAND_HZ - before  # beyond a quarter of a period of the band: faults
-    by, shift, small = 0.0, np.inf, GRID_SECONDS / 10
-    while abs(shift) > small:
+    by, shift = 0.0, np.inf
+    while abs(shift) > GRID_SECONDS:  # else the minimum lies among the three
         early, now, later = (late(by + step).residual ** 2 for step in (-GRID_SECONDS, 0.0, GRID_SECONDS))
         turn = early - 2 * now + later
         if turn <= 0:
             return choice
         shift = float(np.clip(by + GRID_SECONDS / 2 * (early - later) / turn, least, most)) - by
         by += shift
-    if abs(by) < small:
+    if abs(by) < GRID_SECONDS / 10:
         return choice
     better = _compared(choice, late(by), f"torques {1e3 * by:+.3g} ms later")
     return better if better.rows is choice.rows else _delay(better)  # weighed anew, which may move the minimum

@@ -49,9 +49,10 @@ def next_motion(uncertainty: Uncertainty, tracks: Iterable[Track], arm: Arm) -> 
         )
 
     whole = tried(everything)
+    if whole.after >= (1 - WORTHWHILE_SHARE) * now:
+        return None
     best = min((tried((j,)) for j in everything), key=lambda motion: motion.after)
-    chosen = best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
-    return chosen if chosen.after < (1 - WORTHWHILE_SHARE) * now else None
+    return best if now - best.after >= (1 - WORTHWHILE_SHARE) * (now - whole.after) else whole
 
 
 def _after(uncertainty: Uncertainty, along: Track, seconds: float) -> Uncertainty:
