@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armdyn.identification.fit.next_motion import NextMotion
+from armdyn.identification.fit.next_motion import WORTHWHILE_SHARE, NextMotion
 from armdyn.identification.hypotheses.finding import Finding, FindingKind
 from armdyn.identification.limits import CAREFUL_ERROR, MIN_SECONDS, NOT_USABLE_ERROR
 from armdyn.identification.logs.log import SMALL_SHARE
@@ -260,6 +260,6 @@ def _next_step(figures: Figures, joints: tuple[JointVerdict, ...], level: Level)
         return about(NextStep.FASTER, poor)
     if figures.undetermined and not silent:
         return about(NextStep.TOGETHER)
-    if figures.motion is not None:
+    if figures.motion is not None and figures.motion.after < (1 - WORTHWHILE_SHARE) * figures.motion.now:
         return about(NextStep.MORE, figures.motion.joints)._replace(motion=figures.motion)
     return about(NextStep.NONE if level == Level.GOOD else NextStep.VALIDATE)
