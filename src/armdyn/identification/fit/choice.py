@@ -31,7 +31,7 @@ from armdyn.identification.fit.prior import ReferenceBodies, generic_covariance,
 from armdyn.identification.fit.rows import Rows
 from armdyn.identification.fit.terms import ALWAYS, BALANCE, DICTIONARY, POSITION, ROTOR, TERMS, Term
 from armdyn.identification.logs.log import SMALL_SHARE, Log
-from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, Track, by_velocity, tracks_of
+from armdyn.identification.motion.track import BAND_HZ, GRID_SECONDS, by_velocity, tracks_of
 from armdyn.spatial import inertia as inertial
 
 NOISE_FLOORS = (0.1, 0.02, 0.002)  # least noise relative to torques; the next if blocks ask for it
@@ -304,27 +304,26 @@ def _delay(choice: Choice) -> Choice:
     def late(by: float) -> Choice:
         if not by:
             return choice
-        rows = choice.rows.with_delay(_later(tracks, by), before + by)
+        moved = tuple(track._replace(tau=track.torques_later(by)) for track in tracks)
+        rows = choice.rows.with_delay(moved, before + by)
         return _as_weighed(choice, replace(choice, rows=rows, equations=choice.equations.updated(rows, np.array([-1]))))
 
     least, most = -max(before, 0.0), 0.25 / BAND_HZ - before  # beyond a quarter of a period of the band: faults
-    by, shift = 0.0, np.inf
+    by, shift, best = 0.0, np.inf, choice
     while abs(shift) > GRID_SECONDS:  # else the minimum lies among the three
         early, now, later = (late(by + step).residual ** 2 for step in (-GRID_SECONDS, 0.0, GRID_SECONDS))
         turn = early - 2 * now + later
         if turn <= 0:
             return choice
         shift = float(np.clip(by + GRID_SECONDS / 2 * (early - later) / turn, least, most)) - by
-        by += shift
+        other = late(by + shift)
+        if other.residual >= best.residual:
+            break
+        by, best = by + shift, other
     if abs(by) < GRID_SECONDS / 10:
         return choice
-    better = _compared(choice, late(by), f"torques {1e3 * by:+.3g} ms later")
+    better = _compared(choice, best, f"torques {1e3 * by:+.3g} ms later")
     return better if better.rows is choice.rows else _delay(better)  # weighed anew, which may move the minimum
-
-
-def _later(tracks: tuple[Track, ...], delay: float) -> tuple[Track, ...]:
-    """The tracks with torques that were measured later by a delay."""
-    return tuple(track._replace(tau=track.torques_later(delay)) for track in tracks)
 
 
 def _described_prior(choice: Choice, options: Options) -> Choice:
