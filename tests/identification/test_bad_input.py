@@ -118,3 +118,17 @@ def test_a_path_in_the_place_of_the_arm():
 def test_what_is_no_log_is_named(logs):
     with raises(ArmdynError, where="identify", expected="a log, a path, or several of them", got=repr(logs)):
         armdyn.identify(armdyn.arms.planar2(), logs)
+
+
+@pytest.mark.parametrize("name", ["planar2", "panda"])
+def test_a_forced_fit_to_reversed_torques_without_noise_ends(name):
+    """Bodies that would have to push their links vanish: round-off puts them on the boundary of consistent ones."""
+    arm, t = getattr(armdyn.arms, name)(), np.arange(0, 4, 0.005)[:, None]
+    w = 2 * np.pi * (0.5 + 0.125 * np.arange(arm.n))
+    q, qd, qdd = 0.6 * np.sin(w * t), 0.6 * w * np.cos(w * t), -0.6 * w**2 * np.sin(w * t)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fit = armdyn.identify(arm, armdyn.Log(t[:, 0], q, -armdyn.joint_torque(arm, q, qd, qdd), qd), force=True)
+    assert fit.verdict.word == "not usable"
+    assert np.isfinite(fit.theta).all()
+    assert fit.arm.is_physical

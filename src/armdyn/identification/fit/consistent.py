@@ -94,7 +94,7 @@ def similar_fits(
     gains = problem.newton_step(problem.point(x))[1]
     if SMALL_SHARE * gains.max() < strength:
         return _minima(problem, x, _last_stages(strength, 1))
-    return _minima(problem, np.tile(near.inner, (len(x), 1)), _last_stages(strength, LAST_STAGES - 1))
+    return _minima(problem, np.tile(near.inner, (len(x), 1)), _last_stages(strength, LAST_STAGES))
 
 
 def _minima(problem: _Problem, x: NDArray, stages: NDArray) -> list[Minimum]:
@@ -155,6 +155,14 @@ def _newton(problem: _Problem, x: NDArray, enough: float) -> tuple[NDArray, NDAr
         if not len(active):
             break
     return point.x, decrements, iterations
+
+
+def _inverses(bodies: NDArray) -> NDArray:
+    """Inverses of pseudo-inertias; round-off may put bodies that vanish on the boundary, where there are none."""
+    try:
+        return np.linalg.inv(bodies)
+    except np.linalg.LinAlgError:
+        return np.linalg.pinv(bodies, hermitian=True)
 
 
 def _solve(H: NDArray, right: NDArray) -> NDArray:
@@ -244,7 +252,7 @@ class _Problem(NamedTuple):
         return steps, -np.sum(gradients * steps, axis=1) / 2
 
     def derivatives(self, at: _Point) -> tuple[NDArray, NDArray]:
-        inverses, size = np.linalg.inv(at.bodies), inertial.SIZE
+        inverses, size = _inverses(at.bodies), inertial.SIZE
         gradients, H = at.pull - self.system.b, self.system.A.copy()
         difference = (self.reference.inverses - inverses).reshape(*inverses.shape[:2], 16)
         gradients[:, : self.links] += self.strength * (difference @ UNITS.reshape(size, 16).T).reshape(len(H), -1)
