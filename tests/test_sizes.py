@@ -20,7 +20,7 @@ MAX_FILES = 22  # of a folder
 # Lines of code of each folder, without comments and docstrings. Deleting pays for adding: raise a number only in a
 # commit that says what the folder can do for it.
 BUDGET = {
-    ".": 1095, "calibration": 1676, "cli": 3550, "control": 3770, "dynamics": 3893, "identification": 8848,
+    ".": 1095, "calibration": 1676, "cli": 3550, "control": 3770, "dynamics": 3893, "identification": 8851,
     "kinematics": 1585, "model": 4827, "report": 1504, "servo": 1306, "shapes": 714, "simulation": 4350,
     "spatial": 305, "studio": 2628, "study": 1826, "trace": 4889, "trajectory": 3701,
 }  # fmt: skip

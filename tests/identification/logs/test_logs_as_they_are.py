@@ -56,7 +56,8 @@ def test_files_without_names(tmp_path_factory, seed, n, groups, counter):
     np.testing.assert_allclose(log.tau, tau)
     np.testing.assert_allclose(log.t, t)
     assert ("qd" in groups) == (log.qd is not None)
-    assert any("no names of columns; guessed" in note for note in log.notes)
+    assert log.format.guess.startswith("no names of columns; guessed")
+    assert log.format.guess in log.notes
 
 
 def test_rows_a_second(tmp_path, puma):

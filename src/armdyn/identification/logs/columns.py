@@ -42,6 +42,7 @@ class RoleColumns(NamedTuple):
     still: bool  # whether rows are poses held still, not samples of a motion
     currents: tuple[str, ...]  # columns in the place of torques whose names say that they are currents
     motors: frozenset[str]  # roles whose columns are named after motors
+    guess: str  # roles of columns without names, in words
 
 
 def assign(
@@ -56,6 +57,7 @@ def assign(
     names = _check(names or {}, table, arm, where)
     known = {name: understand(name, arm.coordinate_names) for name in table}
     notes: list[str] = []
+    guess = ""
     if not names and list(table) == numbered(len(table)):
         names, guess = guess_columns(table, arm, rate, where)
         notes.append(guess)
@@ -102,7 +104,7 @@ def assign(
     still, named = poses and _step(t) > DYNAMICS_SECONDS, any(unit_of_q)
     q, qd, tau, warm = (roles.get(role) for role in ("q", "qd", "tau", "temperature"))
     motors = {r for r, some in columns.items() if some and any(n and known[n] and known[n].motor for n in some)}  # type: ignore[union-attr]
-    return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven, frozenset(motors))  # type: ignore[arg-type]
+    return RoleColumns(t, q, qd, tau, warm, notes, named, still, driven, frozenset(motors), guess)  # type: ignore[arg-type]
 
 
 def _steps(q: NDArray) -> NDArray:

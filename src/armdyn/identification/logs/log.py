@@ -126,6 +126,7 @@ class LogFormat:
     joined: tuple[Path, ...] = ()  # further files of the same run
     named_unit: bool = False  # whether the file itself says the unit of positions
     repairs: tuple[str, ...] = ()  # rows that were dropped, gaps, times that were changed
+    guess: str = ""  # roles of columns without names, in words
 
     @property
     def knows_unit(self) -> bool:

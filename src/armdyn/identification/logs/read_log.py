@@ -138,7 +138,7 @@ def read_log(
     currents = assigned.currents if drive_gain is None else ()
     how = LogFormat(
         _names(columns), angle, _numbers(gear_ratio), _numbers(drive_gain), _numbers(offset), rate, topic,
-        tuple(paths[1:]), assigned.named, repairs,
+        tuple(paths[1:]), assigned.named, repairs, assigned.guess,
     )  # fmt: skip
     return Log(fixed.t, q, tau, qd, paths[0].name, notes, warmth, assigned.still, paths[0], how, currents)
 

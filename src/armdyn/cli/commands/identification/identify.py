@@ -93,9 +93,8 @@ def identify(
     if results.json:
         print_json(summary(fit))
     else:
-        for log in read:
-            for note in (note for note in log.notes if note.startswith("no names of columns")):
-                print_line(f"{log.name}: {note}")
+        for log in (log for log in read if log.format.guess):
+            print_line(f"{log.name}: {log.format.guess}")
         conclude(fit, results.out, results.report)
         if results.verbose:
             show(fit)
