@@ -35,7 +35,7 @@ COMMANDS = {
         (0.6, 3.0, 10.0), f"{SAVED}|interrupted($| while .*{AGAIN})",
     ),
     "compare puma560 --duration 60": ((3.0,), f"the controllers above had run; the others: -c|{AGAIN}"),
-    "identify arm.urdf long.csv --out identified.urdf": ((1.2, 2.2), f"interrupted while .*; {AGAIN}"),
+    "identify arm.urdf long.csv --out identified.urdf": ((0.8, 1.6), f"interrupted while .*; {AGAIN}"),
     "study study.toml": ((3.0,), f"finished cases are kept in study; continue with --resume|{AGAIN}"),
     "demo": ((3.0,), "interrupted while .*; earlier results are in armdyn-demo; run 'armdyn demo' again to restart"),
 }  # fmt: skip
@@ -88,7 +88,7 @@ def folder(tmp_path_factory):
     arm = armdyn.arms.planar2()
     arm.save(path / "arm.urdf")
     (path / "study.toml").write_text(STUDY)
-    t = np.arange(0, 180, 0.001)[:, None]
+    t = np.arange(0, 400, 0.001)[:, None]
     w = np.array([2.0, 3.0])
     q, qd, qdd = np.sin(w * t), w * np.cos(w * t), -(w**2) * np.sin(w * t)
     rows = np.hstack([t, q, armdyn.inverse_dynamics(arm, q, qd, qdd)])
